@@ -24,21 +24,26 @@ def reads(inputs: Inputs, runs: int) -> Cases:
     for name, make in _TEXTS.items():
         yield name, partial(_race, inputs, name, "".join(make(rows)).encode(), runs)
     if find_spec("kaldi_native_io"):
-        yield "kaldi_ark", partial(_archive, inputs, rows, runs)
+        yield "kaldi_ark", partial(_archive, inputs, rows, runs, is_compressed=False)
+        yield "kaldi_ark, compressed", partial(_archive, inputs, rows, runs, is_compressed=True)
 
 
-def _archive(inputs: Inputs, rows: int, runs: int) -> Figures:
-    """Time an archive of matrices of 500 rows and 40 columns against kaldi_native_io."""
-    example, event = np.divmod(np.arange(rows * 25), 500)
-    values = np.random.default_rng(8).random((rows * 25, 40), np.float32)
-    names = [f"utterance-{number}" for number in example.tolist()]
-    columns = {"example": example, "event": event, "name": names, "features": values}
+def _archive(inputs: Inputs, rows: int, runs: int, *, is_compressed: bool) -> Figures:
+    """Time an archive of matrices of 500 rows and 40 columns against kaldi_native_io.
+
+    is_compressed: whether the matrices have the form CM, as kaldi_native_io writes it.
+    """
+    native = import_module("kaldi_native_io")
     path = os.path.join(inputs.folder, "matrices.ark")
-    exset.save(exset.Table.of(columns), path)
-    reader = import_module("kaldi_native_io").SequentialFloatMatrixReader
+    values = np.random.default_rng(8).random((max(rows // 20, 1), 500, 40), np.float32)
+    kind = "CompressedMatrixWriter" if is_compressed else "FloatMatrixWriter"
+    how = [native.CompressionMethod.kAutomaticMethod] if is_compressed else []
+    with getattr(native, kind)(f"ark:{path}") as out:
+        for number, matrix in enumerate(values):
+            out.write(f"utterance-{number}", matrix, *how)
 
     def peer() -> object:
-        with reader(f"ark:{path}") as entries:
+        with native.SequentialFloatMatrixReader(f"ark:{path}") as entries:
             return [(key, np.array(matrix)) for key, matrix in entries]
 
     result = race(partial(exset.load, path), peer, runs)

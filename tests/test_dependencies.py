@@ -69,6 +69,7 @@ UNIMPORTED = {
     "cupy-cuda13x": "imported by name, as cupy, by exset.runtime.arrays",
     "exset": "the extra dev has what the extra test has",
     "furo": "the theme of the pages",
+    "kaldi-native-io": "imported by name, as kaldi_native_io, by the benchmarks of archives",
     "mypy": "a command",
     "opencv-python-headless": "imported by name, as cv2, by exset.runtime.aeon.provision.opencv",
     "simplejpeg": "imported by name, by exset.runtime.aeon.provision.opencv",

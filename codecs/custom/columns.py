@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from exset.codecs.custom.shape import ROOT, Shape
 from exset.codecs.engine.fields import Values
+from exset.core.errors import FormatError
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
+from exset.grammars.tables.coalesce import coalesced
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, spread
 from exset.grammars.tables.table import Table
 
@@ -20,6 +22,14 @@ PARENT = "parent"
 
 class Found(Protocol):
     """What a driver of the engine read from a file: flat columns, each by the path of its field."""
+
+    @property
+    def starts(self) -> Mapping[str, Longs]:
+        """The offsets in the file of the records of each array, by the path of the array."""
+
+    @property
+    def stopped(self) -> FormatError | None:
+        """The error of the record before which an array without a count ends."""
 
     def __getitem__(self, path: str) -> Values:
         """Return all values of the field at `path`, in file order."""
@@ -71,6 +81,34 @@ class Columns(Mapping[str, Table]):
         """Return the number of rows of a table."""
         return 1 if name == ROOT else int(self.found.counts(name).sum())
 
+    def starts(self, name: str) -> Longs:
+        """Return the offset in the file of each row of a table: int64 [rows].
+
+        Raises KeyError for an unknown name.
+        """
+        return np.zeros(1, np.int64) if name == ROOT else self.found.starts[name][: self.rows(name)]
+
+    def joined(self, name: str, field: str) -> Any:
+        """Return, as one column of a table, a field that several cases of a Switch have.
+
+        `field`: the end of the names of its columns, such as `size` for `body.1.size` and
+        `body.2.size`. The columns must have one type, except that numbers may differ in dtype.
+        Raises KeyError if there is no such column.
+        """
+        columns = self[name].columns
+        found = [column for path, column in columns.items() if f".{path}".endswith(f".{field}")]
+        if not found:
+            raise KeyError(field)
+        return coalesced(found)
+
+    @property
+    def stopped(self) -> FormatError | None:
+        """The error of the record before which an array without a count ends.
+
+        None if the array ends with the data, or if the layout has no such array.
+        """
+        return self.found.stopped
+
     @cached_property
     def _tables(self) -> dict[str, Table]:
         return {}
@@ -109,17 +147,24 @@ def flattened(shape: Shape, tables: Mapping[str, Table]) -> "Flat":
 
     Raises ValueError for tables that do not fit the layout.
     """
-    flat = Flat({}, {}, {})
+    flat, optional = Flat({}, {}, {}), shape.program.owners
+    tables = dict(tables)
     for name, columns in shape.tables.items():
+        if name not in tables and name in optional:
+            tables[name] = Table({PARENT: Numbers.of(np.zeros(0, np.int64))}, 0, {})
+        elif name == ROOT and not columns:
+            tables[name] = Table({}, 1, {})
         if name not in tables:
             raise ValueError(f"write: there is no table {name!r}")
         table = tables[name]
         if name == ROOT and table.rows != 1:
             raise ValueError(f"{ROOT}: expected 1 row, not {table.rows}")
         for column, path in columns.items():
-            if column not in table.columns:
+            values = table.columns.get(column)
+            if values is None and (path in optional or not table.rows):
+                values = _absent(shape, path, table.rows)
+            if values is None:
                 raise ValueError(f"write: the table {name!r} has no column {column!r}")
-            values = table.columns[column]
             flat.present[path] = values.present
             if shape.is_list(path):
                 if not isinstance(values, Lists):
@@ -145,6 +190,17 @@ class Flat:
     lengths: dict[str, Longs]
 
 
+def _absent(shape: Shape, path: str, rows: int) -> TableColumn:
+    """Return a column without values for the field at `path`."""
+    leaf, present = shape.engine.leaves[path], np.zeros(rows, np.bool_)
+    if shape.is_list(path):
+        items = Numbers.of(np.zeros(0, leaf.native)) if leaf.is_number else Strings.of([])
+        return Lists.of(items, np.zeros(rows, np.int64), present)
+    if leaf.is_number:
+        return Numbers.of(np.zeros(rows, leaf.native), present)
+    return Strings.of([None] * rows)
+
+
 def _dense(column: TableColumn, path: str) -> Numbers | Strings:
     if not isinstance(column, Numbers | Strings):
         raise ValueError(f"{path}: expected numbers, text or bytes")
@@ -158,6 +214,8 @@ def _counts(name: str, table: Table, above: int) -> Longs:
     ValueError if the column `parent` is missing or wrong.
     """
     parents = table.columns.get(PARENT)
+    if parents is None and above == 1:
+        return np.array([table.rows])
     if not isinstance(parents, Numbers) or parents.values.dtype.kind not in "iu":
         raise ValueError(f"write: the table {name!r} needs the column {PARENT!r}, of integers")
     rows = parents.values.astype(np.int64)

@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from exset.codecs.custom.columns import Columns
-from exset.codecs.custom.reading import read
+from exset.codecs.custom.reading import read, read_at
 from exset.codecs.custom.shape import Shape
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -63,12 +63,31 @@ class Layout:
         """
         return read(self.shape, files.read(path, limits=limits), limits, engine)
 
+    def read_at(
+        self,
+        file: BinaryIO,
+        offset: int,
+        *,
+        name: str = "<data>",
+        limits: Limits = DEFAULT,
+        engine: Engine = "auto",
+    ) -> Columns:
+        """Return the columns of the part of an open file that begins at `offset`.
+
+        The layout describes this part alone, and offsets in the columns count from its beginning.
+        exset reads little more of the file than the part, unless a field ends with the data.
+        `name`: the file name for messages. Raises FormatError for data that do not fit the layout,
+        and OSError if the file cannot be read.
+        """
+        return read_at(self.shape, file, name, offset, limits, engine)
+
     def write(self, columns: Mapping[str, Table], *, engine: Engine = "auto") -> bytes:
         """Return the bytes of a file with the given tables: the inverse of `read`.
 
         The tables need not have the counts that Construct computes, because exset computes them,
-        too. Raises FormatError for a value that the layout forbids, and ValueError for tables that
-        do not fit the layout.
+        too. A column or table that may be absent in the layout may be left out, and so may `parent`
+        in a table below a table of one row. Raises FormatError for a value that the layout forbids,
+        and ValueError for tables that do not fit the layout.
         """
         from exset.codecs.custom.writing import write
 

@@ -1,8 +1,13 @@
-"""Read a file as the columns of a layout."""
+"""Read a file, or a part of it, as the columns of a layout."""
+
+import os
+from typing import BinaryIO, Final
 
 from exset.codecs.custom.columns import Columns
 from exset.codecs.custom.shape import Shape
+from exset.codecs.engine.chunked import Shift
 from exset.codecs.engine.execution import TooLarge
+from exset.codecs.engine.failures import TruncatedError
 from exset.codecs.engine.gather import KERNELS
 from exset.codecs.engine.reader import LazyFields, interpret
 from exset.core.errors import FormatError
@@ -10,6 +15,9 @@ from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.source import Source
 from exset.grammars.columns.strings import Strings
+
+_WINDOW: Final = 1 << 12
+"""How many bytes of a part are read at first."""
 
 
 def read(shape: Shape, source: Source, limits: Limits, engine: Engine) -> Columns:
@@ -23,8 +31,32 @@ def read(shape: Shape, source: Source, limits: Limits, engine: Engine) -> Column
             pass
     from exset.codecs.custom.reference import Parsed
 
-    parsed = Parsed(shape, source)
+    try:
+        parsed = Parsed(shape, source)
+    except FormatError:
+        if engine == "reference":
+            read(shape, source, limits, "table")  # raises the error in plain words
+        raise
+    if engine == "reference" and parsed.stopped is not None:
+        parsed.stopped = read(shape, source, limits, "table").stopped or parsed.stopped
     return Columns(shape, parsed.end, parsed, parsed.texts)
+
+
+def read_at(
+    shape: Shape, file: BinaryIO, name: str, offset: int, limits: Limits, engine: Engine
+) -> Columns:
+    """Return the columns of the part of a file from an offset on: see `Layout.read_at`."""
+    left = max(file.seek(0, os.SEEK_END) - offset, 0)
+    size = left if shape.is_open else min(left, _WINDOW)
+    while True:
+        file.seek(offset)
+        try:
+            return read(shape, Source(name, file.read(size)), limits, engine)
+        except FormatError as error:
+            needed = error.needed if isinstance(error, TruncatedError) else left + 1
+            if size == left or needed > left:
+                raise error.changed(Shift("", offset, 0).finding) from None
+            size = min(left, max(2 * size, needed))
 
 
 def columns_of(

@@ -13,6 +13,7 @@ import numpy as np
 from exset.codecs.custom.shape import Shape
 from exset.codecs.custom.translation import Length
 from exset.codecs.engine import ir
+from exset.codecs.engine.failures import TruncatedError
 from exset.codecs.engine.fields import Values, quiet_nans
 from exset.core.errors import FormatError, Place
 from exset.core.source import Source
@@ -26,13 +27,15 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
     **{"!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt},
     **{">=": operator.ge, "not": operator.not_},
 }
+_ERRORS: Final = (cs.ConstructError, ArithmeticError, LookupError, TypeError, ValueError)
+_START: Final = "_start"
 
 
 class Parsed:
     """The flat columns of a file that Construct itself parsed.
 
-    end: the offset after the last byte that was read. Raises FormatError where Construct raises an
-    error.
+    end: the offset after the last byte that was read. stopped: the error of the record before which
+    an array without a count ends. Raises FormatError where Construct raises an error.
     """
 
     def __init__(self, shape: Shape, source: Source) -> None:
@@ -41,13 +44,16 @@ class Parsed:
         self._values: dict[str, list[Any]] = defaultdict(list)
         self._counts: dict[str, list[int]] = defaultdict(list)
         self._owners: dict[str, list[int]] = defaultdict(list)
-        stream = io.BytesIO(source.data)
+        self._starts: dict[str, list[int]] = defaultdict(list)
+        self.stopped: FormatError | None = None
+        stream = _Stream(source.data)
         try:
-            value = _with_numbers(shape.declaration).parse_stream(stream)
-        except (cs.ConstructError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            place = Place.in_bytes(source, stream.tell())
-            raise FormatError(f"Construct rejects the data: {error}", place=place) from error
+            value = _prepared(shape.declaration).parse_stream(stream)
+        except _ERRORS as error:
+            raise _rejection(source, stream.tell(), error) from error
         self.end = stream.tell()
+        if shape.program.rest is not None and self.end < len(source.data):
+            self.stopped = _rejection(source, *stream.stopped)
         root = shape.tree.root
         is_struct = isinstance(value, cs.Container) and root.members[0][0] != "value"
         self._walk(root, value if is_struct else {"value": value}, 0)
@@ -65,6 +71,11 @@ class Parsed:
         encodings = self._shape.tree.encodings
         named = [path for path, each in encodings.items() if each.name]
         return {path: Text.unchecked(**vars(Strings.of(self._values[path]))) for path in named}
+
+    @property
+    def starts(self) -> Mapping[str, Longs]:
+        """The offsets in the file of the records of each array, by the path of the array."""
+        return {path: np.array(self._starts[path], np.int64) for path in self._shape.records}
 
     def counts(self, path: str) -> Longs:
         """Return the number of elements of the array at `path`, for each time that it occurs in the
@@ -104,6 +115,8 @@ class Parsed:
                 self._counts[node.path].append(len(value))
                 is_record = isinstance(node.element, ir.Record)
                 first = sum(self._counts[node.path][:-1]) if is_record else 0
+                starts = [each[_START] for each in value if isinstance(each, cs.Container)]
+                self._starts[node.path] += starts
                 for index, each in enumerate(value):
                     if is_record:
                         self._walk(node.element, each, first + index)
@@ -141,26 +154,73 @@ def evaluated(expression: ir.Expression, values: Mapping[str, Any]) -> Any:
     return expression
 
 
-def _with_numbers(con: cs.Construct) -> cs.Construct:
-    """Copy a declaration, but replace each FlagsEnum by the number that it reads.
+class _Stream(io.BytesIO):
+    """The data, and the error that ended an array without a count, with its offset."""
 
-    With a FlagsEnum, Construct would drop flags that have no name.
+    stopped: tuple[int, Exception]
+
+
+class _Rest(cs.Subconstruct):  # type: ignore[misc]
+    """A GreedyRange that stores in the stream the error that ends it."""
+
+    def _parse(self, stream: _Stream, context: cs.Container, path: str) -> cs.ListContainer:
+        found = cs.ListContainer()
+        while True:
+            start = stream.tell()
+            try:
+                found.append(self.subcon._parsereport(stream, context, path))
+            except _ERRORS as error:
+                stream.stopped = stream.tell(), error
+                stream.seek(start)
+                return found
+
+
+class _Record(cs.Subconstruct):  # type: ignore[misc]
+    """A Struct in an array, which stores the offset of the record in the record."""
+
+    def _parse(self, stream: _Stream, context: cs.Container, path: str) -> cs.Container:
+        start = stream.tell()
+        value = self.subcon._parsereport(stream, context, path)
+        value[_START] = start
+        return value
+
+
+def _rejection(source: Source, offset: int, error: Exception) -> FormatError:
+    kind = TruncatedError if isinstance(error, cs.StreamError) else FormatError
+    place = Place.in_bytes(source, offset)
+    return kind(f"Construct rejects the data: {error}", place=place)
+
+
+def _prepared(con: cs.Construct) -> cs.Construct:
+    """Copy a declaration, so that what it parses has all that the columns need.
+
+    Each FlagsEnum becomes the number that it reads, as Construct would drop flags that have no
+    name. See `_Rest` and `_Record` for arrays.
     """
     if isinstance(con, cs.FlagsEnum):
         return con.subcon
     if isinstance(con, cs.Compiled):
-        return _with_numbers(con.defersubcon)
+        return _prepared(con.defersubcon)
     made = copy.copy(con)
     if isinstance(con, cs.Struct | cs.FocusedSeq):
-        made.subcons = [_with_numbers(each) for each in con.subcons]
+        made.subcons = [_prepared(each) for each in con.subcons]
         made._subcons = cs.Container((each.name, each) for each in made.subcons if each.name)
     elif isinstance(con, cs.Switch):
-        made.cases = {key: _with_numbers(each) for key, each in con.cases.items()}
-        made.default = _with_numbers(con.default)
+        made.cases = {key: _prepared(each) for key, each in con.cases.items()}
+        made.default = _prepared(con.default)
     elif isinstance(con, cs.IfThenElse):
-        made.thensubcon, made.elsesubcon = map(_with_numbers, (con.thensubcon, con.elsesubcon))
+        made.thensubcon, made.elsesubcon = map(_prepared, (con.thensubcon, con.elsesubcon))
     elif isinstance(con, cs.Subconstruct):
-        made.subcon = _with_numbers(con.subcon)
+        made.subcon = _prepared(con.subcon)
+        if isinstance(con, cs.Array | cs.GreedyRange | cs.RepeatUntil):
+            made.subcon = _Record(made.subcon) if _is_struct(con.subcon) else made.subcon
+        return _Rest(made.subcon) if isinstance(con, cs.GreedyRange) else made
     else:
         return con
     return made
+
+
+def _is_struct(con: cs.Construct) -> bool:
+    while isinstance(con, cs.Renamed | cs.Compiled):
+        con = con.subcon if isinstance(con, cs.Renamed) else con.defersubcon
+    return isinstance(con, cs.Struct)

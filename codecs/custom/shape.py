@@ -9,7 +9,8 @@ from typing import Self
 
 from construct import Construct
 
-from exset.codecs.custom.translation import Length, WideTree
+from exset.codecs.custom.translation import Length, WideTree, nodes_in
+from exset.codecs.engine import ir
 from exset.codecs.engine.layout import Layout
 from exset.codecs.engine.program import Program
 
@@ -62,6 +63,12 @@ class Shape:
     def above(self) -> dict[str, str]:
         """For each table except the first, the table above, whose rows contain its rows."""
         return {name: self.table_of(name) for name in self.records}
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether the layout has a field that ends with the data."""
+        nodes = nodes_in(self.tree.root)
+        return any(isinstance(each, ir.Rows | ir.Blob) and each.count is None for each in nodes)
 
     def is_hidden(self, path: str) -> bool:
         """Return whether the field at `path` is a count without a column of its own.

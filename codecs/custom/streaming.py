@@ -1,7 +1,7 @@
 """Read a large file in chunks: the fields before its array of records, then its records."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from exset.codecs.engine.chunked import Shift
 from exset.codecs.engine.failures import TruncatedError
 from exset.codecs.engine.fields import Values
 from exset.codecs.engine.gather import KERNELS
-from exset.codecs.engine.reader import LazyFields, interpret
+from exset.codecs.engine.reader import Lazy, LazyFields, interpret
 from exset.core.errors import FormatError
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
@@ -47,12 +47,15 @@ class _Joined:
     """The flat columns of one chunk of a file.
 
     head: the columns of the fields before the array of records. records: the columns of the
-    chunk's records. paths: the paths that are in `records`.
+    chunk's records. paths: the paths that are in `records`. begin: the offset of the chunk in the
+    file. stopped: see `Columns.stopped`.
     """
 
     head: Columns
     records: Columns
     paths: frozenset[str]
+    begin: int
+    stopped: FormatError | None
 
     def __getitem__(self, path: str) -> Values:
         return self._part(path).found[path]
@@ -62,6 +65,13 @@ class _Joined:
 
     def owners(self, path: str) -> Longs | None:
         return self._part(path).found.owners(path)
+
+    @property
+    def starts(self) -> Mapping[str, Longs]:
+        """The offsets in the file of the records of each array."""
+        return Lazy(
+            lambda path: self._part(path).found.starts[path] + (path in self.paths) * self.begin
+        )
 
     def _part(self, path: str) -> Columns:
         return self.records if path in self.paths else self.head
@@ -145,8 +155,11 @@ class _Stream:
             is_done = is_all or is_damaged or (not self._read_more(len(self._held) + 1) and is_end)
             if is_done and left is not None and not is_all:
                 self._raise_short(wrong, left, count, first)
-            if count or first == 0:
-                yield self._joined(head, records)
+            stopped = None
+            if is_done and left is None and wrong is not None:
+                stopped = self._moved(wrong, first)
+            if count or first == 0 or stopped is not None:
+                yield self._joined(head, records, stopped)
             left = None if left is None else left - count
             first += count
             self._held = self._held[records.end :]
@@ -187,9 +200,9 @@ class _Stream:
             wrong = found.stopped
         return columns, wrong
 
-    def _joined(self, head: Columns, records: Columns) -> Columns:
+    def _joined(self, head: Columns, records: Columns, stopped: FormatError | None) -> Columns:
         paths = frozenset((*self._parts.records.engine.leaves, *self._parts.records.engine.rows))
-        found = _Joined(head, records, paths)
+        found = _Joined(head, records, paths, self._start, stopped)
         texts = {**head.texts, **records.texts}
         return Columns(self._shape, self._start + records.end, found, texts)
 

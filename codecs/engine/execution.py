@@ -17,6 +17,7 @@ _INT32: Final = 2**31 - 1
 _UINT32: Final = 2**32 - 1
 UNLIMITED: Final = 1 << 60
 _ROOM: Final = 1 << 10
+_LITTLE_ROOM: Final = 1 << 5  # for plain Python, which copies all of it
 _LARGE: Final = 1 << 20  # bytes from which templates save time
 _FEW: Final = 16  # records before the first template is made
 _LONGER: Final = 8  # times as many records until the next one, if it did not fit
@@ -154,7 +155,8 @@ class Execution:
         self.reals = np.array(self.program.reals, np.float64)
         self.totals, self._state = np.zeros(streams, np.int64), np.zeros(4, np.int64)
         self._pause = _FEW if self._total >= _LARGE else 0
-        room = np.full(streams, min(_ROOM, 16 + self._total // 16), np.int64)
+        most = _ROOM if self.compiled else _LITTLE_ROOM
+        room = np.full(streams, min(most, 16 + self._total // 16), np.int64)
         if self.writing:  # the counts of most values are known
             limits = self.feeds.limits
             room = np.where(limits < UNLIMITED, limits + 1, room)

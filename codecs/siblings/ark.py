@@ -1,167 +1,129 @@
 """Read and write archives of Kaldi in binary form; their matrices may be compressed."""
 
+import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from exset.codecs.engine import Fields, Layout, Values, read, write
+from exset.codecs.custom.columns import Columns
+from exset.codecs.custom.layout import Layout
+from exset.codecs.siblings.ark_layout import ARCHIVE, OBJECT, Form, Format, Kind
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import Limits
 from exset.core.source import Source
-from exset.grammars.columns.arrays import Floats, row_indices
+from exset.grammars.columns.arrays import Floats, Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.findings import ARK
+from exset.grammars.tables.coalesce import coalesced
+from exset.grammars.tables.columns import Lists, Numbers
+from exset.grammars.tables.table import Table
 
-LAYOUT: Final = Layout("exset.codecs.siblings.ark_layout:Archive")
-WHOLE: Final = Layout("exset.codecs.siblings.ark_layout:Whole")
-ENTRIES: Final = Layout("exset.codecs.siblings.ark_layout:Entries")
-_END: Final = b"\0B\4\0\0\0\0"
-"""An entry without a key."""
-_BODY: Final = "entries.body"
-_PLAIN: Final = f"{_BODY}.object"
-_PATHS: Final = MappingProxyType(
-    {
-        **{kind.encode(): f"{_PLAIN}.values.{kind}" for kind in ("FM", "DM", "FV", "DV")},
-        **{b"CM": f"{_BODY}.data.CM", b"CM2": f"{_BODY}.data.CM2", b"IV": f"{_BODY}.IV.value"},
-    }
+_ARCHIVE: Final = Layout(ARCHIVE)
+_OBJECT: Final = Layout(OBJECT)
+_OBJECTS: Final = "objects"
+_INTEGERS: Final = "objects.body.int32.items"
+_COMPRESSED: Final = "body.compressed"
+_KEY: Final = re.compile(rb"\n*+([^\s\0]++)([ \t])")
+_TOPS: Final = MappingProxyType({"CM": 65535, "CM2": 65535, "CM3": 255})
+"""The code of the greatest number in each kind of compressed matrices; for CM, of a percentile."""
+_WEIGHTS: Final = np.array(
+    [np.interp(np.arange(256), (0, 64, 192, 255), row) for row in np.eye(4)], np.float32
 )
-"""The numbers of each kind of objects; those of CM3 are with CM."""
-_SIZES: Final = (
-    ((b"FM", b"DM"), f"{_PLAIN}.rows", f"{_PLAIN}.cols"),
-    ((b"CM", b"CM2"), f"{_BODY}.num_rows", f"{_BODY}.num_cols"),
-    ((b"FV", b"DV"), f"{_PLAIN}.dim"),
-    ((b"IV",), f"{_BODY}.length"),
-)
-_LETTERS: Final = MappingProxyType({"float32": b"F", "float64": b"D", "int32": b"I"})
-_COUNT: Final = 8  # bytes of the number of entries, which the file does not begin with
+"""CM: the weight of each of a column's four percentiles in the numbers of the 256 codes."""
+_COLUMNS: Final = 1 << 12
+"""How many columns are decoded at once; each needs a table of 256 numbers."""
 
 
 def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine) -> Archive:
     """Return the objects of an archive. Raises FormatError for a damaged archive."""
-    if engine != "reference":
-        with suppress(FormatError):  # the error is raised below
-            fields = read(WHOLE, source, limits=limits, engine=engine)
-            if fields.end == len(source.view):
-                keys = fields.strings("entries.key")
-                return _archive(_names(keys, fields, source, findings), fields)
-    data = source.data
-    marked = Source(source.name, data + _END * 2)
-    try:
-        fields = read(LAYOUT, marked, limits=limits, engine=engine)
-    except FormatError:  # without what was added, the error is at the right place
-        fields = read(LAYOUT, source, limits=limits, engine=engine)
-    count = len(fields.strings("entries.key")) - 1
-    keys = fields.strings("entries.key").take(np.arange(count))
-    if fields.end <= len(data):
-        raise _wrong_key(fields.place(source, "entries.key", count))
-    if fields.end != len(data) + len(_END):  # the last object began before the end of the data
-        begin = int(fields.starts["entries.key"][count - 1])
-        if begin + int(keys.lengths[-1]) != len(data):
-            fields = read(LAYOUT, source, limits=limits, engine=engine)  # raises
-        keys = keys.take(np.arange(count - 1))
-        place = Place.in_bytes(source, begin)
+    columns = _ARCHIVE.read(source.data, name=source.name, limits=limits, engine=engine)
+    keys = _keys(columns, source, findings)
+    if columns.stopped is not None:
+        if not len(keys) or source.data.find(b"\0", columns.end) >= 0:
+            raise columns.stopped
+        place = Place.in_bytes(source, columns.end)
         findings.add(ARK.finding("ark-kaldiio", place, what="bytes after the last object"))
-    return _archive(_names(keys, fields, source, findings), fields)
+    table: Mapping[str, Any] = columns[_OBJECTS].columns
+    lengths, items = table["body.int32.cols"], columns[_INTEGERS].columns["value"]
+    lists = [_decompressed(table, kind) for kind in _TOPS]
+    lists.append(Lists.of(items, lengths.values.astype(np.int64), lengths.present))
+    rows, cols, plain = (columns.joined(_OBJECTS, name) for name in ("rows", "cols", "values"))
+    values: Any = coalesced([plain, *lists])
+    heights = np.where(rows.present, rows.values, -1)
+    return Archive(keys, heights, cols.values.astype(np.int64), values.items.values)
 
 
-def _names(keys: Strings, fields: Fields, source: Source, findings: Findings) -> Strings:
+def bytes_at(file: BinaryIO, offset: int, name: str, limits: Limits, engine: Engine) -> bytes:
+    """Return the bytes of the object at an offset of an open archive.
+
+    name: the name of the archive, for messages. Raises FormatError for a damaged object.
+    """
+    columns = _OBJECT.read_at(file, offset, name=name, limits=limits, engine=engine)
+    file.seek(offset)
+    return file.read(columns.end)
+
+
+def _keys(columns: Columns, source: Source, findings: Findings) -> Strings:
     """Return the keys of the objects, each without the blank that ends it in the file.
 
     Raises FormatError for an invalid key.
     """
-    names, has_tab = list[bytes](), False
-    for row, key in enumerate(keys):
-        assert key is not None
-        name = key.lstrip(b"\n")[:-1]
-        if not name or key[-1:] not in b" \t" or len(name.split()) != 1 or name != name.strip():
-            raise _wrong_key(fields.place(source, "entries.key", row))
-        if key.endswith(b"\t") and not has_tab:
-            has_tab = True
-            place = fields.place(source, "entries.key", row)
-            findings.add(ARK.finding("ark-kaldiio", place, what="a tab after a key"))
-        names.append(name)
+    keys: Any = columns[_OBJECTS]["key"]
+    matches = [_KEY.fullmatch(key) for key in keys]
+    names = [match and match[1] for match in matches]
+    blanks = [match and match[2] for match in matches]
+
+    def place(row: int) -> Place:
+        offset = int(columns.starts(_OBJECTS)[row])
+        return Place.in_bytes(source, offset, f"{_OBJECTS}[{row}].key")
+
+    if None in names:
+        raise FormatError.of(ARK.finding("ark-key", place(names.index(None))))
+    if b"\t" in blanks:
+        tab = place(blanks.index(b"\t"))
+        findings.add(ARK.finding("ark-kaldiio", tab, what="a tab after a key"))
     return Strings.of(names)
 
 
-def _wrong_key(place: Place) -> FormatError:
-    return FormatError.of(ARK.finding("ark-key", place))
+@np.errstate(all="ignore")
+def _decompressed(table: Mapping[str, Any], kind: str) -> Any:
+    """Return the numbers of the compressed matrices of one kind: CM, CM2 or CM3.
 
-
-def _archive(keys: Strings, fields: Fields) -> Archive:
-    """Return the objects in the order of the file."""
-    columns: Mapping[str, Any] = fields.columns
-    letters, kinds = columns["entries.letter"][: len(keys)], np.full(len(keys), b"IV", "S3")
-    is_plain = np.isin(letters, (*b"FD",))
-    letters_of_kinds = np.stack([letters[is_plain], columns[f"{_BODY}.kind"]], axis=1)
-    kinds[is_plain] = letters_of_kinds.view("S2").ravel()
-    is_word = columns[f"{_BODY}.format"] == ord("2")
-    kinds[letters == ord("C")] = np.where(is_word, b"CM2", b"CM")
-    sizes = np.full((len(keys), 2), -1, np.int64)
-    for some, *names in _SIZES:
-        mask = np.isin(kinds, some)
-        for at, name in enumerate(reversed(names), 1):
-            sizes[mask, -at] = columns[name][: np.count_nonzero(mask)]
-    used = [kind for kind in _PATHS if (kinds == kind).any()]
-    parts = [_values(kind, fields) for kind in used] or [np.zeros(0, np.float32)]
-    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    lengths = fields.strings("entries.key").lengths[: len(keys)]
-    begins = fields.starts["entries.key"][: len(keys)] + lengths
-    archive = Archive(keys, sizes[:, 0], sizes[:, 1], values, begins)
-    if len(used) > 1:
-        order = np.concatenate([np.flatnonzero(kinds == kind) for kind in used])
-        begins, counts = np.zeros(len(keys), np.int64), archive.sizes
-        begins[order] = np.cumsum(counts[order]) - counts[order]
-        archive = replace(archive, values=values[row_indices(begins, counts)])
-    return archive
-
-
-def _values(kind: bytes, fields: Fields) -> Any:
-    """Return the numbers of all objects of one kind, one object after another."""
-    columns: Mapping[str, Any] = fields.columns
-    stored = columns[_PATHS[kind]]
-    if not kind.startswith(b"C"):
-        return stored
-    formats = columns[f"{_BODY}.format"]
-    mine = (formats == ord("2")) == (kind == b"CM2")
-    names = ("format", "min_value", "range", "num_cols")
-    known = zip(*(columns[f"{_BODY}.{name}"][mine] for name in names), strict=True)
-    found, at = np.empty(stored.size, np.float32), 0
-    bounds = pairwise(fields.bounds[_PATHS[kind]].tolist())
-    for (begin, end), (form, least, span, width) in zip(bounds, known, strict=True):
-        some = stored[begin:end]
-        if form == ord(" "):
-            points = columns[f"{_BODY}.data.percentiles"][at : at + 4 * width].reshape(width, 4)
-            at += 4 * int(width)
-            levels = least + span * np.float32(1 / 65535) * points.astype(np.float32)
-            found[begin:end] = _between(levels, some.reshape(width, -1)).T.reshape(-1)
-        else:
-            step = span * np.float32(1 / (65535 if kind == b"CM2" else 255))
-            np.multiply(some, step, out=found[begin:end], dtype=np.float32)
-            found[begin:end] += least
-    return found
-
-
-def _between(levels: Floats, codes: Any) -> Floats:
-    """Decode a compressed matrix: return the numbers for its codes.
-
-    levels: [columns, 4], four percentiles of each column, between which codes interpolate. codes:
-    [columns, rows].
+    Source: Kaldi, compressed-matrix.cc: CopyToMat.
     """
-    table = np.empty((len(levels), 256), np.float32)
-    code = np.arange(256, dtype=np.float32)
-    p0, p25, p75, p100 = (levels[:, i : i + 1] for i in range(4))
-    table[:, :65] = p0 + (p25 - p0) * code[:65] * np.float32(1 / 64)
-    table[:, 65:193] = p25 + (p75 - p25) * (code[65:193] - 64) * np.float32(1 / 128)
-    table[:, 193:] = p75 + (p100 - p75) * (code[193:] - 192) * np.float32(1 / 63)
-    found: Floats = np.take_along_axis(table, codes.astype(np.intp), axis=1)
-    return found
+    names = (f"codes.{kind}", "percentiles", "min_value", "range")
+    codes, points, least, span = (table[f"{_COMPRESSED}.{name}"] for name in names)
+    coded = points if kind == "CM" else codes
+    steps = np.repeat(span.values * np.float32(1 / _TOPS[kind]), coded.lengths)
+    numbers = np.repeat(least.values, coded.lengths) + steps * coded.items.values
+    if kind == "CM":
+        numbers = _interpolated(codes, numbers.reshape(-1, 4), points.lengths // 4)
+    return replace(codes, items=Numbers.of(numbers))
+
+
+def _interpolated(codes: Any, levels: Floats, widths: Longs) -> Floats:
+    """Return the numbers of matrices CM, row by row.
+
+    codes: for each matrix, column by column. levels: [columns, 4], the percentiles of each column,
+    between which codes interpolate. widths: how many columns each matrix has.
+    """
+    stored = codes.items.values
+    numbers, last = np.empty(stored.size, np.float32), 0
+    for (begin, end), width in zip(pairwise(codes.offsets.tolist()), widths.tolist(), strict=True):
+        for first in range(0, width, _COLUMNS):
+            some = slice(first, min(first + _COLUMNS, width))
+            known = levels[last + first : last + some.stop] @ _WEIGHTS
+            mine = stored[begin:end].reshape(width, -1)[some]
+            found = numbers[begin:end].reshape(-1, width)[:, some]
+            np.take(known, mine.T + np.arange(len(known)) * 256, out=found, mode="clip")
+        last += width
+    return numbers
 
 
 def encode(archive: Archive, compress: str | None = None) -> bytes:
@@ -170,31 +132,25 @@ def encode(archive: Archive, compress: str | None = None) -> bytes:
     compress: "CM2" or "CM3", to store matrices with 16 or 8 bits for each number; then no matrix
     may be empty, and all numbers must be finite.
     """
-    count, letter = len(archive.keys), _LETTERS[str(archive.values.dtype)]
-    kind = letter + (b"V" if letter == b"I" or archive.is_of_vectors else b"M")
-    first, some, sizes = letter[0], kind, (archive.rows, archive.cols)
-    fields: dict[str, Values] = {
-        path: np.zeros(0, leaf.native) for path, leaf in ENTRIES.leaves.items() if leaf.is_number
-    }
-    fields["count"] = np.array([count], np.uint64)
-    fields["entries.key"] = Strings.of([(key or b"") + b" " for key in archive.keys])
-    if compress is not None:
-        first, some = ord("C"), b"CM"
-        fields |= _compressed(archive, compress)
+    count, dtype, tables = len(archive.keys), archive.values.dtype.name, dict[str, Table]()
+    kind, path, found = Kind[dtype], f"body.{dtype}", dict[str, Any]()
+    if kind is Kind.int32:
+        parents = np.repeat(np.arange(count), archive.cols)
+        tables[_INTEGERS] = Table.of({"value": archive.values, "parent": parents})
+    elif compress is not None:
+        kind, path, found = Kind.compressed, _COMPRESSED, _compressed(archive, compress)
     else:
-        fields[_PATHS[kind]] = archive.values
-    if kind == b"IV":
-        first = 4
-    elif compress is None:
-        fields[f"{_BODY}.kind"] = np.full(count, kind[1], np.uint8)
-    [names] = [names for of, *names in _SIZES if some in of]
-    for name, size in zip(reversed(names), reversed(sizes), strict=False):
-        fields[name] = size.astype(np.int32)
-    fields["entries.letter"] = np.full(count, first, np.uint8)
-    return write(ENTRIES, fields)[_COUNT:]
+        form = Form.vector if archive.is_of_vectors else Form.matrix
+        found[f"{path}.form"] = np.full(count, form)
+        path = f"{path}.object.{form.name}"
+        found[f"{path}.values"] = Lists.of(Numbers.of(archive.values), archive.sizes)
+    found |= {f"{path}.rows": archive.rows, f"{path}.cols": archive.cols}
+    found |= {"key": Strings.of([(key or b"") + b" " for key in archive.keys])}
+    tables[_OBJECTS] = Table.of(found | {"kind": np.full(count, kind)})
+    return _ARCHIVE.write(tables)
 
 
-def _compressed(archive: Archive, kind: str) -> dict[str, Values]:
+def _compressed(archive: Archive, kind: str) -> dict[str, Any]:
     """Return the columns of the layout for compressed matrices, with 8 or 16 bits a number.
 
     kind: "CM2" or "CM3". Source: Kaldi, compressed-matrix.cc: FloatToUint16.
@@ -204,13 +160,13 @@ def _compressed(archive: Archive, kind: str) -> dict[str, Values]:
     least, most = (each.reduceat(values, begins) for each in (np.minimum, np.maximum))
     span = most - least
     span[span == 0] = 1 + np.abs(least[span == 0])
-    top, dtype = (65535, np.uint16) if kind == "CM2" else (255, np.uint8)
     parts = (values - np.repeat(least, sizes)) / np.repeat(span, sizes)
-    return {
-        f"{_BODY}.format": np.full(sizes.size, ord(kind[2]), np.uint8),
-        f"{_BODY}.min_value": least,
-        f"{_BODY}.range": span,
-        _PATHS[b"CM2" if kind == "CM2" else b"CM"]: (
-            np.clip(parts, 0, 1) * np.float32(top) + np.float64(0.499)
-        ).astype(dtype),
+    codes = np.clip(parts, 0, 1) * np.float32(_TOPS[kind]) + np.float64(0.499)
+    columns = {
+        "format": np.full(sizes.size, Format[kind]),
+        "min_value": least,
+        "range": span,
+        "percentiles": Lists.of(Numbers.of(np.zeros(0, np.uint16)), 0 * sizes),
+        f"codes.{kind}": Lists.of(Numbers.of(codes.astype(np.uint16)), sizes),
     }
+    return {f"{_COMPRESSED}.{name}": column for name, column in columns.items()}

@@ -1,17 +1,42 @@
 """The layout of archives of Kaldi in binary form (.ark); the names are from Kaldi's sources.
 
-Source: Kaldi, src/matrix/*.cc, src/base/io-funcs-inl.h, src/util/kaldi-holder-inl.h. This module
-imports only Construct and the engine, so that the engine can cache the programs that it makes from
-the layout.
+Source: Kaldi, src/matrix/*.cc, src/base/io-funcs-inl.h, src/util/kaldi-holder-inl.h.
 """
 
+from enum import IntEnum
+from functools import reduce
+from operator import or_
+
 import construct as cs
-from construct import obj_, this
+from construct import this
 
-from exset.codecs.engine.declaration import NulString
 
-(_F, _D, _C, _M, _V, _BLANK, _TWO, _THREE) = b"FDCMV 23"
-_FOUR = 4  # the size of an integer, before each integer
+class Kind(IntEnum):
+    """The byte after the binary mark; of a vector of integers, it is the size of its length."""
+
+    float32 = ord("F")
+    float64 = ord("D")
+    compressed = ord("C")
+    int32 = 4
+
+
+class Form(IntEnum):
+    """The second letter of a token such as `FM`."""
+
+    matrix = ord("M")
+    vector = ord("V")
+
+
+class Format(IntEnum):
+    """The third letter of the token of a compressed matrix."""
+
+    CM = ord(" ")
+    CM2 = ord("2")
+    CM3 = ord("3")
+
+
+def _is_in(name: str, known: type[IntEnum]) -> cs.Construct:
+    return cs.Check(reduce(or_, [this[name] == value for value in known]))
 
 
 def _size(name: str) -> tuple[cs.Construct, ...]:
@@ -19,80 +44,72 @@ def _size(name: str) -> tuple[cs.Construct, ...]:
     return (cs.Const(b"\4"), name / cs.Int32sl, cs.Check(this[name] >= 0))
 
 
-Matrix = cs.Struct(
-    *_size("rows"),
-    *_size("cols"),
-    "values"
-    / cs.IfThenElse(
-        this._._.letter == _F,
-        cs.Struct("FM" / cs.Array(this._.rows * this._.cols, cs.Float32l)),
-        cs.Struct("DM" / cs.Array(this._.rows * this._.cols, cs.Float64l)),
-    ),
-)
+# Without this, a matrix without columns could have any number of rows.
+_BOTH_OR_NONE = cs.Check((this.rows > 0) == (this.cols > 0))
 
-Vector = cs.Struct(
-    cs.Check(this._.kind == _V),
-    *_size("dim"),
-    "values"
-    / cs.IfThenElse(
-        this._._.letter == _F,
-        cs.Struct("FV" / cs.Array(this._.dim, cs.Float32l)),
-        cs.Struct("DV" / cs.Array(this._.dim, cs.Float64l)),
-    ),
-)
 
-Plain = cs.Struct(
-    cs.Check((this._.letter == _F) | (this._.letter == _D)),
-    "kind" / cs.Int8ul,
-    cs.Const(b" "),
-    "object" / cs.IfThenElse(this.kind == _M, Matrix, Vector),
-)
+def _plain(number: cs.Construct) -> cs.Struct:
+    """Return the layout of a matrix or a vector of real numbers."""
+    values = "values" / cs.Array(this.rows * this.cols, number)
+    matrix = cs.Struct(*_size("rows"), *_size("cols"), _BOTH_OR_NONE, values)
+    vector = cs.Struct(*_size("cols"), "values" / cs.Array(this.cols, number))
+    return cs.Struct(
+        "form" / cs.Int8ul,
+        _is_in("form", Form),
+        cs.Const(b" "),
+        "object" / cs.Switch(this.form, {Form.matrix: matrix, Form.vector: vector}),
+    )
+
 
 # Each column has 4 percentiles; bytes are between them. The matrices CM2 and CM3 have none.
-Compressed = cs.Struct(
+_COMPRESSED = cs.Struct(
     cs.Const(b"M"),
     "format" / cs.Int8ul,
-    cs.Check((this.format == _BLANK) | (this.format == _TWO) | (this.format == _THREE)),
-    "blank" / cs.IfThenElse(this.format == _BLANK, cs.Pass, cs.Const(b" ")),
+    _is_in("format", Format),
+    cs.If(this.format != Format.CM, cs.Const(b" ")),
     "min_value" / cs.Float32l,
     "range" / cs.Float32l,
-    "num_rows" / cs.Int32sl,
-    cs.Check(this.num_rows >= 0),
-    "num_cols" / cs.Int32sl,
-    cs.Check(this.num_cols >= 0),
-    "data"
-    / cs.IfThenElse(
-        this.format == _TWO,
-        cs.Struct("CM2" / cs.Array(this._.num_rows * this._.num_cols, cs.Int16ul)),
-        cs.Struct(
-            "percentiles" / cs.Array(4 * this._.num_cols * (this._.format == _BLANK), cs.Int16ul),
-            "CM" / cs.Array(this._.num_rows * this._.num_cols, cs.Int8ul),
-        ),
+    "rows" / cs.Int32sl,
+    cs.Check(this.rows >= 0),
+    "cols" / cs.Int32sl,
+    cs.Check(this.cols >= 0),
+    _BOTH_OR_NONE,
+    "percentiles" / cs.Array(4 * this.cols * (this.format == Format.CM), cs.Int16ul),
+    "codes"
+    / cs.Switch(
+        this.format,
+        {
+            Format.CM: cs.Array(this.rows * this.cols, cs.Int8ul),
+            Format.CM2: cs.Array(this.rows * this.cols, cs.Int16ul),
+            Format.CM3: cs.Array(this.rows * this.cols, cs.Int8ul),
+        },
     ),
 )
 
-Integers = cs.Struct(
-    "length" / cs.Int32sl,
-    cs.Check(this.length >= 0),
-    "IV" / cs.Array(this.length, cs.Struct(cs.Const(b"\4"), "value" / cs.Int32sl)),
+# Before each integer is its size.
+_INTEGERS = cs.Struct(
+    "cols" / cs.Int32sl,
+    cs.Check(this.cols >= 0),
+    "items" / cs.Array(this.cols, cs.Struct(cs.Const(b"\4"), "value" / cs.Int32sl)),
 )
+
+_BODIES = {
+    Kind.float32: _plain(cs.Float32l),
+    Kind.float64: _plain(cs.Float64l),
+    Kind.compressed: _COMPRESSED,
+    Kind.int32: _INTEGERS,
+}
+
+_OBJECT = (
+    cs.Const(b"B"),
+    "kind" / cs.Int8ul,
+    _is_in("kind", Kind),
+    "body" / cs.Switch(this.kind, _BODIES),
+)
+
+OBJECT = cs.Struct(cs.Const(b"\0"), *_OBJECT)
 
 # The key and its blank end before the NUL of the binary mark.
-Entry = cs.Struct(
-    "key" / NulString(),
-    cs.Const(b"B"),
-    "letter" / cs.Int8ul,
-    "body"
-    / cs.IfThenElse(
-        this.letter == _FOUR, Integers, cs.IfThenElse(this.letter == _C, Compressed, Plain)
-    ),
+ARCHIVE = cs.Struct(
+    "objects" / cs.GreedyRange(cs.Struct("key" / cs.NullTerminated(cs.GreedyBytes), *_OBJECT))
 )
-
-# The reader adds an entry without a key at the end.
-Archive = cs.Struct("entries" / cs.RepeatUntil(obj_.key == b"", Entry))
-
-# The same without the added entry, for a file without errors.
-Whole = cs.Struct("entries" / cs.GreedyRange(Entry))
-
-# To write entries: their number comes first.
-Entries = cs.Struct("count" / cs.Int64ub, "entries" / cs.Array(this.count, Entry))

@@ -109,6 +109,11 @@ def compact(array: NDArray[T], default: object = None) -> NDArray[T]:
     return frozen(array)
 
 
+def every(flags: Flags) -> bool:
+    """Return whether all flags of a column are true; for a constant column, look only at one."""
+    return bool((flags[:1] if is_constant(flags) else flags).all())
+
+
 def canonical_nan(array: Floats) -> Floats:
     """Return the column with every NaN replaced by the quiet NaN 7FC00000.
 

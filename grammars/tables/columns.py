@@ -25,6 +25,7 @@ from exset.grammars.columns.arrays import (
     concat,
     concat_offsets,
     constant,
+    every,
     frozen,
     offsets_of,
     row_indices,
@@ -65,7 +66,7 @@ class Numbers(Column[Any]):
         check_column("present", self.present, np.bool_, len(values))
         if values.dtype.kind in "mM" and (missing := np.isnat(values)).any():
             object.__setattr__(self, "present", self.present & ~missing)
-        if not self.present.all() and bits(values[~self.present]).any():
+        if not every(self.present) and bits(values[~self.present]).any():
             values = values.copy()
             values[~self.present] = np.zeros((), values.dtype)
         object.__setattr__(self, "values", values)

@@ -50,5 +50,4 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
     values: Any = words.float32s(numbers)
     if not has_open.any() and keys.size:
         values = words.integers(numbers).astype(np.int32)
-    begins = words.ends[keys] + 1  # the key and a blank
-    return Archive(words.strings(keys), rows, cols, values, begins)
+    return Archive(words.strings(keys), rows, cols, values)

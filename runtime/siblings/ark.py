@@ -1,5 +1,6 @@
 """Archives of Kaldi, binary or text, as tables: a row for each vector, or row of a matrix."""
 
+import re
 from typing import Any, Final
 
 import numpy as np
@@ -10,18 +11,19 @@ from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
 from exset.core.source import Source
 from exset.core.text import safe
-from exset.grammars.columns.arrays import Longs
+from exset.grammars.columns.arrays import Longs, offsets_of
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.events import event_columns
 from exset.grammars.siblings.findings import ARK
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.siblings.rows import Rows, is_single
-from exset.grammars.tables.columns import Lists, Numbers, TableColumn, text_or_bytes
+from exset.grammars.tables.columns import Lists, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
 from exset.runtime.siblings.ark_files import named, parsed
 
 FEATURES: Final = "features"
+_KEY: Final = re.compile(rb"[^\s\0]+")
 
 
 def read(
@@ -41,10 +43,9 @@ def read(
     OSError for an archive that cannot be opened.
     """
     findings = Findings() if findings is None else findings
-    if source.path.endswith(".scp"):
-        archive = named(source, archives, limits=limits, findings=findings, engine=engine)
-    else:
-        archive = parsed(source, limits=limits, findings=findings, engine=engine)
+    options: Any = {"limits": limits, "findings": findings, "engine": engine}
+    is_script = source.path.endswith(".scp")
+    archive = named(source, archives, **options) if is_script else parsed(source, **options)
     place, is_matrix = Place(source.name), archive.rows >= 0
     if is_matrix.any() and not is_matrix.all():
         raise FormatError.of(ARK.finding("ark-kinds", place))
@@ -61,10 +62,8 @@ def read(
     if not archive.is_of_vectors:
         sizes = np.repeat(sizes, archive.rows)
         columns = event_columns(archive.rows) | {"name": names.repeated(archive.rows)}
-    if sizes.size and (sizes == sizes[0]).all():
-        columns[FEATURES] = Numbers.of(archive.values.reshape(sizes.size, sizes[0]))
-    else:
-        columns[FEATURES] = Lists.of(Numbers.of(archive.values), sizes)
+    is_array = bool(sizes.size) and bool((sizes == sizes[0]).all())
+    columns[FEATURES] = Rows(archive.values, offsets_of(sizes)).column(is_array)
     return Table(columns, sizes.size, {})
 
 
@@ -85,39 +84,44 @@ def write(
     FormatError for values that an archive cannot hold.
     """
     patterns = Patterns.of(table, "Kaldi", findings, lossy)
-    kept = ["name", FEATURES]
-    column = table.columns.get(FEATURES)
-    if column is None or (side == "targets" and patterns.targets):
-        sides = (patterns.inputs, patterns.targets)
-        groups, others = sides if side == "inputs" else sides[::-1]
-        if not groups:
-            message = "an archive of Kaldi needs `features`, or columns of inputs or targets"
-            patterns.refuse(side, message)
-        for group in others:
-            hint = "write it to another archive, with <--side targets or side='targets'>"
-            problem = "an archive of Kaldi stores inputs or targets, not both"
-            patterns.losses.report(group.column, problem, hint=hint)
-        column = Numbers.of(patterns.joined(groups, side))
-    first, example = np.arange(table.rows), table.columns.get("example")
-    if is_matrix := is_single(example, "iu"):
-        first = np.flatnonzero(np.diff(example.values, prepend=example.values[:1] - 1))
-        kept += ["example", "event"]
-    patterns.stored.update(kept)
+    rows, is_matrix = _rows(table, side, patterns), is_single(table.columns.get("example"), "iu")
+    first = np.flatnonzero(patterns.first_rows()) if is_matrix else np.arange(table.rows)
+    keys = _keys(first, patterns)
     patterns.drop_others()
-    keys, (values, cols) = _keys(first, patterns), _values(column, patterns)
-    rows = np.full(first.size, -1, np.int64)
+    heights, widths = np.full(first.size, -1), rows.lengths[first]
     if is_matrix:
-        rows, widths = np.diff(first, append=table.rows), cols
-        cols = widths[first]
-        wrong = np.flatnonzero(np.repeat(cols, rows) != widths)
+        heights = np.diff(first, append=table.rows)
+        wrong = np.flatnonzero(np.repeat(widths, heights) != rows.lengths)
         patterns.refuse_rows(FEATURES, "all rows of a matrix must have the same length", wrong)
-    archive = Archive(keys, rows, cols, values)
+    archive = Archive(keys, heights, widths, _stored(rows.values, is_matrix, patterns))
     if matrices is not None:
         if not is_matrix or not (archive.sizes > 0).all():
             patterns.refuse(FEATURES, "Kaldi cannot compress vectors or empty matrices")
-        wrong = np.searchsorted(np.cumsum(widths), np.flatnonzero(~np.isfinite(values)), "right")
+        wrong = rows.having(~np.isfinite(rows.values))
         patterns.refuse_rows(FEATURES, "compressed matrices cannot store NaN or infinity", wrong)
     return ark.encode(archive, matrices)
+
+
+def _rows(table: Table, side: str, patterns: Patterns) -> Rows:
+    """Return the rows of `features`, or else those of the inputs or the targets."""
+    column = table.columns.get(FEATURES)
+    if column is not None and (side == "inputs" or not patterns.targets):
+        patterns.stored.add(FEATURES)
+        absent = np.flatnonzero(~column.present)
+        patterns.refuse_rows(FEATURES, "Kaldi cannot store a row without a value", absent)
+        items = column.items if isinstance(column, Lists) else column
+        if (rows := Rows.of(column)) is None or not items.present.all():
+            patterns.refuse(FEATURES, "Kaldi can store only numbers, and none may be missing")
+        return rows
+    sides = {"inputs": patterns.inputs, "targets": patterns.targets}
+    if not sides[side]:
+        message = "an archive of Kaldi needs `features`, or columns of inputs or targets"
+        patterns.refuse(side, message)
+    for group in sides["targets" if side == "inputs" else "inputs"]:
+        hint = "write it to another archive, with <--side targets or side='targets'>"
+        problem = "an archive of Kaldi stores inputs or targets, not both"
+        patterns.losses.report(group.column, problem, hint=hint)
+    return patterns.rows_of(side)
 
 
 def _keys(rows: Longs, patterns: Patterns) -> Strings:
@@ -125,34 +129,25 @@ def _keys(rows: Longs, patterns: Patterns) -> Strings:
 
     rows: the first row of each object.
     """
-    numbers, names = Strings.of([b"%d" % row for row in range(rows.size)]), patterns.texts("name")
-    if not any(name is not None for name in names):
-        return numbers
-    for row in rows.tolist():
-        key = names[row]
-        if key is None or key.split() != [key] or b"\0" in key:
-            problem = "Kaldi cannot store the names as keys, because a key cannot contain spaces"
-            patterns.losses.report("name", problem, row)
-            return numbers
-    return Strings.of([names[row] for row in rows.tolist()])
+    names = patterns.texts("name")
+    if any(name is not None for name in names):
+        wrong = [row for row in rows.tolist() if not _KEY.fullmatch(names[row] or b"")]
+        if not wrong:
+            return Strings.of([names[row] for row in rows.tolist()])
+        problem = "Kaldi cannot store the names as keys, because a key cannot contain spaces"
+        patterns.losses.report("name", problem, wrong[0])
+    return Strings.of([b"%d" % row for row in range(rows.size)])
 
 
-def _values(column: TableColumn, patterns: Patterns) -> tuple[Any, Longs]:
-    """Return the numbers of all rows of a column, row after row, and how many each row has."""
-    absent = np.flatnonzero(~column.present)
-    patterns.refuse_rows(FEATURES, "Kaldi cannot store a row without a value", absent)
-    rows, items = Rows.of(column), column.items if isinstance(column, Lists) else column
-    if rows is None or not items.present.all():
-        patterns.refuse(FEATURES, "Kaldi can store only numbers, and none may be missing")
-    values: Any = rows.values
-    dtype: Any = np.float32
-    is_whole = values.dtype.kind in "biu" and "example" not in patterns.others
+def _stored(values: Any, is_matrix: bool, patterns: Patterns) -> Any:
+    """Return numbers in a dtype of Kaldi: float64 stays, and vectors may be int32."""
     if values.dtype == np.float64:
-        dtype = values.dtype
-    elif is_whole and (values.astype(np.int64) == values.astype(np.int32)).all():
-        dtype = np.int32
-    made = values.astype(dtype)
-    if values.dtype.kind in "biu" and (made.astype(values.dtype) != values).any():
-        message = "Kaldi stores integers of more than 32 bits as floats, which round them"
-        patterns.refuse(FEATURES, message)
-    return made, rows.lengths
+        return values
+    is_whole = values.dtype.kind in "biu"
+    made = values.astype(np.float32 if is_matrix or not is_whole else np.int32)
+    if is_whole and (made.astype(values.dtype) != values).any():
+        made = values.astype(np.float32)
+        if (made.astype(values.dtype) != values).any():
+            message = "Kaldi stores integers of more than 32 bits as floats, which round them"
+            patterns.refuse(FEATURES, message)
+    return made

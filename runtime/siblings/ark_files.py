@@ -2,9 +2,10 @@
 
 import os
 import re
-from typing import Any, Final
-
-import numpy as np
+from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from exset.codecs.siblings import ark
 from exset.core.errors import Findings, FormatError, Place
@@ -15,7 +16,9 @@ from exset.core.text import safe
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.archive import Archive
 from exset.grammars.siblings.findings import ARK
+from exset.grammars.tables.cells import Room
 from exset.io import files
+from exset.io.blocks import Blocks
 from exset.parsers.siblings import ark_text, kaldi_table
 
 _BINARY: Final = re.compile(rb"\s*+[^\s\0]++[ \t]?+\0B")
@@ -30,49 +33,85 @@ def parsed(source: Source, *, limits: Limits, findings: Findings, engine: Engine
     return ark_text.parse(source, findings=findings, engine=engine)
 
 
+class _Line(NamedTuple):
+    """A line of a script file: the object at an offset of the file `path`, or a part of it."""
+
+    path: str
+    offset: int
+    ranges: str
+    place: Place
+
+    def error(self, code: str, **given: object) -> FormatError:
+        """Return the error with the given code about this line."""
+        return FormatError.of(ARK.finding(code, self.place, path=safe(self.path), **given))
+
+    def part(self, values: Any) -> Any:
+        """Return the part of a matrix or a vector in ranges such as `0:9,0:3`, whose ends count."""
+        for axis, text in enumerate(self.ranges.split(",")):
+            match = _RANGE.fullmatch(text)
+            first, last = (int(each) for each in match.groups("-1")) if match else (1, 0)
+            if axis >= values.ndim or last >= values.shape[axis] or first > last:
+                raise self.error("ark-range", ranges=self.ranges, shape=values.shape)
+            if first >= 0:
+                values = values[(slice(None),) * axis + (slice(first, last + 1),)]
+        return values
+
+
 def named(
     source: Source, folder: str, *, limits: Limits, findings: Findings, engine: Engine
 ) -> Archive:
-    """Return the objects that the lines of a script file name.
+    """Return the objects that the lines of a script file name. No others are read.
 
     folder: the folder that must contain the archives, and from which relative paths are resolved.
     Raises FormatError without a folder, for a command, and for a place that has no object.
     """
     if not folder:
         raise FormatError.of(ARK.finding("ark-script", Place(source.name)))
-    lines = kaldi_table.parse(source, is_words=True, findings=findings, engine=engine)
-    archives, parts = dict[tuple[str, bool], dict[int, Any]](), list[Any]()
-    for key, value in lines.items():
+    table = kaldi_table.parse(source, is_words=True, findings=findings, engine=engine)
+    lines, objects, stored = list[_Line](), dict[tuple[str, int], Any](), len(source.data)
+    for key, value in table.items():
         text = value.decode("utf-8", "surrogateescape")
         place = Place(source.name, field=safe(key.decode("utf-8", "backslashreplace")))
         match = _PLACE.fullmatch(text)
         if match is None or "|" in (text[0], text[-1]) or text == "-":
             raise FormatError.of(ARK.finding("ark-command", place, text=safe(text)))
-        path, offset, ranges = os.path.join(folder, match[1]), match[2], match[3]
-        if (path, offset is None) not in archives:
-            data = files.read(path, limits=limits, roots=(folder,)).data
-            whole = Source(path, b"object " + data if offset is None else data)
-            found = parsed(whole, limits=limits, findings=findings, engine=engine).objects()
-            archives[path, offset is None] = found
-        objects = archives[path, offset is None]
-        at = next(iter(objects), 0) if offset is None else int(offset)
-        if at not in objects:
-            raise FormatError.of(ARK.finding("ark-offset", place, path=safe(match[1]), offset=at))
-        parts.append(_part(objects[at], ranges or "", place))
-    rows = np.array([len(part) if part.ndim > 1 else -1 for part in parts], np.int64)
-    cols = np.array([part.shape[-1] for part in parts], np.int64)
-    values = [part.reshape(-1) for part in parts] or [np.zeros(0, np.float32)]
-    return Archive(Strings.of(lines), rows, cols, np.concatenate(values))
+        lines.append(_Line(match[1], int(match[2] or 0), match[3] or "", place))
+    for path, group in groupby(sorted(lines, key=itemgetter(0, 1)), itemgetter(0)):
+        where, raws, end = {line.offset: line for line in group}, list[bytes](), 0
+        with (
+            files.blocks(os.path.join(folder, path), limits=limits, roots=(folder,)) as blocks,
+            blocks.kept(limits) as archive,
+        ):
+            for offset, line in where.items():
+                raws.append(_bytes_of(line, archive, limits, engine) if offset >= end else b"")
+                if not raws[-1]:
+                    raise line.error("ark-offset", offset=offset)
+                end = offset + len(raws[-1])
+            stored += archive.size or 0
+        whole = Source(path, b"".join(b"\n%d %b" % each for each in enumerate(raws)))
+        found = parsed(whole, limits=limits, findings=findings, engine=engine).objects
+        objects |= {(path, offset): each for offset, each in zip(where, found, strict=True)}
+    parts = [line.part(objects[line.path, line.offset]) for line in lines]
+    Room(source.name, stored, limits).take(1, 1, sum(part.nbytes for part in parts))
+    return Archive.of(Strings.of(table), parts)
 
 
-def _part(values: Any, ranges: str, place: Place) -> Any:
-    """Return the part of a matrix or a vector in ranges such as `0:9,0:3`, whose ends count."""
-    for axis, text in enumerate(ranges.split(",")):
-        match = _RANGE.fullmatch(text)
-        first, last = (int(each) for each in match.groups("-1")) if match else (1, 0)
-        if axis >= values.ndim or last >= values.shape[axis] or first > last:
-            given = {"ranges": ranges, "shape": values.shape}
-            raise FormatError.of(ARK.finding("ark-range", place, **given))
-        if first >= 0:
-            values = values[(slice(None),) * axis + (slice(first, last + 1),)]
-    return values
+def _bytes_of(line: _Line, archive: Blocks, limits: Limits, engine: Engine) -> bytes:
+    """Return the bytes of the object that a line of a script file names; b"" if there is none.
+
+    archive: the file that the line names. Raises FormatError for a damaged object.
+    """
+    file = archive.file
+    assert file is not None
+    file.seek(line.offset)
+    if file.read(2) == b"\0B":
+        return ark.bytes_at(file, line.offset, archive.name, limits, engine)
+    file.seek(line.offset)
+    raw = [file.readline()]
+    while b"[" in raw[0] and b"]" not in raw[-1] and raw[-1]:
+        raw.append(file.readline())
+    text = b"".join(raw)
+    with suppress(FormatError):
+        ark_text.parse(Source("", b"0 " + text), findings=Findings(), engine=engine)
+        return text
+    return b""

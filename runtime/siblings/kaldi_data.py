@@ -1,6 +1,8 @@
 """Data directories of Kaldi as tables with a row for each utterance."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +15,7 @@ from exset.core.text import safe
 from exset.grammars.columns.strings import Strings
 from exset.grammars.siblings.findings import KALDI
 from exset.grammars.siblings.patterns import Patterns
+from exset.grammars.tables.build import column_of
 from exset.grammars.tables.cells import Room
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
@@ -22,7 +25,7 @@ from exset.parsers.engine.numbers import float64
 from exset.parsers.siblings.decimals import decimals
 from exset.parsers.siblings.kaldi_table import parse
 
-_SEGMENT: Final = ("recording", "begin", "end")
+_NUMBERS: Final = frozenset(("begin", "end", "duration", "frames"))
 
 
 def _number(raw: bytes) -> float | int | None:
@@ -33,48 +36,49 @@ def _number(raw: bytes) -> float | int | None:
         value = float64(raw)
     except ValueError:
         return None
-    return value if np.isfinite(value) else None
-
-
-def _segment(raw: bytes) -> tuple[bytes, float, float] | None:
-    """Parse a segment: return its recording, its begin and its end; None if `raw` is invalid."""
-    fields = raw.split()
-    begin, end = (_number(field) for field in fields[1:]) if len(fields) == 3 else (None, None)
-    if begin is None or end is None or not 0 <= begin < end:
-        return None
-    return fields[0], float(begin), float(end)
+    return value if isfinite(value) else None
 
 
 class _File(NamedTuple):
     """A file of a directory.
 
-    column: the column of its values. is_words: whether they are texts with spaces. parse: returns
-    None for a value that is not `what`.
+    columns: the columns of its values, separated by spaces. what: what a value is, for messages;
+    "" if it is a text with spaces. pattern: has a group for each column.
     """
 
-    column: str = ""
-    is_words: bool = False
-    parse: Callable[[bytes], object] = bytes
+    columns: tuple[str, ...]
     what: str = ""
+    pattern: bytes = rb"(\S+)"
+
+    def cells(self, raw: bytes) -> tuple[Any, ...] | None:
+        """Return the cells of a value; None for an invalid value."""
+        if not self.what:
+            return (raw,)
+        match = re.fullmatch(self.pattern, raw)
+        pairs = zip(self.columns, match.groups() if match else (), strict=False)
+        cells: list[Any] = [_number(text) if name in _NUMBERS else text for name, text in pairs]
+        if not cells or None in cells or (len(cells) == 3 and not 0 <= cells[1] < cells[2]):
+            return None
+        return tuple(cells)
 
 
 _FILES: Final = MappingProxyType(
     {
-        "utt2spk": _File(
-            "speaker", False, lambda raw: raw if raw.split() == [raw] else None, "one speaker"
-        ),
-        "text": _File("text", True),
-        "feats.scp": _File("features", True),
+        "utt2spk": _File(("speaker",), "one speaker"),
+        "text": _File(("text",)),
+        "feats.scp": _File(("features",)),
         "segments": _File(
-            "", False, _segment, "a recording with a begin time and a later end time"
+            ("recording", "begin", "end"),
+            "a recording with a begin time and a later end time",
+            rb"(\S+) (\S+) (\S+)",
         ),
-        "wav.scp": _File("audio", True),
-        "utt2dur": _File("duration", False, _number, "a number"),
-        "utt2num_frames": _File("frames", False, _number, "a number"),
-        "spk2gender": _File("gender", False, {b"m": b"m", b"f": b"f"}.get, "m or f"),
-        "spk2utt": _File(),
+        "wav.scp": _File(("audio",)),
+        "utt2dur": _File(("duration",), "a number"),
+        "utt2num_frames": _File(("frames",), "a number"),
+        "spk2gender": _File(("gender",), "m or f", rb"([mf])"),
     }
 )
+_LISTS: Final = "spk2utt"
 
 
 def read(
@@ -93,47 +97,45 @@ def read(
     """
     findings = Findings() if findings is None else findings
     files: dict[str, dict[bytes, bytes]] = {}
-    for name, file in _FILES.items():
+    for name in (*_FILES, _LISTS):
         if name in folder.names:
+            is_words = name != _LISTS and not _FILES[name].what
             source = folder.read(name)
-            files[name] = parse(source, is_words=file.is_words, findings=findings, engine=engine)
+            files[name] = parse(source, is_words=is_words, findings=findings, engine=engine)
     first = next((each for each in ("utt2spk", "segments", "text", "wav.scp") if each in files), "")
     if not first:
         raise FormatError.of(KALDI.finding("kaldi-folder", Place(folder.name)))
-    _check(files, folder, findings)
-    keys = records = [*files[first]]
-    room = Room(folder.name, folder.size, limits)
-    columns: dict[str, TableColumn] = {"name": text_or_bytes(Strings.of(keys))}
+    lists, keys = files.pop(_LISTS, None), [*files[first]]
+    cells = {
+        name: {key: _FILES[name].cells(raw) for key, raw in lines.items()}
+        for name, lines in files.items()
+    }
+    for code, name, key, what in _problems(files, cells, lists):
+        shown = safe(key.decode("utf-8", "backslashreplace"))
+        findings.add(KALDI.finding(code, Place(folder.path_of(name)), key=shown, what=what))
     speakers = [files.get("utt2spk", {}).get(key, key) for key in keys]
-    for name, values in files.items():
-        owners = {"wav.scp": records, "spk2gender": speakers}.get(name, keys)
-        raws, column = [values.get(key) for key in owners], _FILES[name].column
-        room.take(1, 1, sum(len(raw or b"") for raw in raws))  # segments may share a long one
+    owners, room = {"spk2gender": speakers}, Room(folder.name, folder.size, limits)
+    columns: dict[str, TableColumn] = {"name": text_or_bytes(Strings.of(keys))}
+    for name, found in cells.items():
+        rows = [found.get(key) for key in owners.get(name, keys)]
+        lengths = [len(files[name].get(key, b"")) for key in owners.get(name, keys)]
+        room.take(1, 1, sum(lengths))  # segments may share a long value
+        for at, column in enumerate(_FILES[name].columns):
+            columns[column] = _column(column, [row and row[at] for row in rows])
         if name == "segments":
-            found = [_segment(raw or b"") for raw in raws]
-            records = [each[0] if each else b"" for each in found]
-            columns["recording"] = _strings([each and each[0] for each in found])
-            columns["begin"] = _numbers([each and each[1] for each in found])
-            columns["end"] = _numbers([each and each[2] for each in found])
-        elif _FILES[name].parse is _number:
-            columns[column] = _numbers([_number(raw or b"") for raw in raws])
-        elif column:
-            columns[column] = _strings(raws)
+            owners["wav.scp"] = [row[0] if row else b"" for row in rows]
     return Table(columns, len(keys), {})
 
 
-def _strings(values: "list[bytes | None]") -> Strings:
-    return text_or_bytes(Strings.of(values))
+def _column(name: str, values: list[Any]) -> TableColumn:
+    if name not in _NUMBERS:
+        return text_or_bytes(Strings.of(values))
+    if any(value is not None for value in values):
+        return column_of(name, values)
+    return Numbers.of(np.zeros(len(values)), np.zeros(len(values), np.bool_))
 
 
-def _numbers(values: "list[Any]") -> Numbers:
-    present = np.array([value is not None for value in values], np.bool_)
-    reals = np.array([0.0 if value is None else value for value in values], np.float64)
-    is_whole = bool(values) and all(isinstance(value, int | None) for value in values)
-    return Numbers.of(reals.astype(np.int64) if is_whole else reals, present)
-
-
-def _by_speaker(speakers: dict[bytes, bytes]) -> dict[bytes, list[bytes]]:
+def _by_speaker(speakers: Mapping[bytes, bytes]) -> dict[bytes, list[bytes]]:
     """Return the utterances of each speaker. speakers: the speaker of each utterance."""
     inverse: dict[bytes, list[bytes]] = {}
     for key, speaker in speakers.items():
@@ -141,43 +143,41 @@ def _by_speaker(speakers: dict[bytes, bytes]) -> dict[bytes, list[bytes]]:
     return inverse
 
 
-def _check(files: dict[str, dict[bytes, bytes]], folder: Folder, findings: Findings) -> None:
-    """Add a finding for each way in which the files of a folder contradict each other.
+def _problems(
+    files: Mapping[str, Mapping[bytes, bytes]],
+    cells: Mapping[str, Mapping[bytes, tuple[Any, ...] | None]],
+    lists: Mapping[bytes, bytes] | None,
+) -> Iterator[tuple[str, str, bytes, str]]:
+    """Yield the invalid values, and the ways in which the files contradict each other.
 
-    files: the values of each file, by key.
+    Each has the code of the finding, the name of the file, the key, and what is wrong. files,
+    cells: the values of each file by key, and their cells. lists: the values of spk2utt.
     """
-
-    def report(code: str, name: str, key: bytes, what: str) -> None:
-        shown = safe(key.decode("utf-8", "backslashreplace"))
-        findings.add(KALDI.finding(code, Place(folder.path_of(name)), key=shown, what=what))
-
-    for name, values in files.items():
-        for key in [key for key, raw in values.items() if _FILES[name].parse(raw) is None]:
-            report("kaldi-value", name, key, _FILES[name].what)
-    segments = [_segment(raw) for raw in files.get("segments", {}).values()]
-    sounds = "segments" if segments else "wav.scp"
-    same = ("utt2spk", "text", "feats.scp", sounds, "utt2dur", "utt2num_frames")
-    there = [name for name in same if name in files]
+    for name, found in cells.items():
+        for key in [key for key, some in found.items() if some is None]:
+            yield "kaldi-value", name, key, _FILES[name].what
+    segments = cells.get("segments", {})
+    others = ("spk2gender", "wav.scp" if segments else "")
+    there = [name for name in files if name not in others]
     for name in there[1:]:
         for key in sorted(files[name].keys() ^ files[there[0]].keys())[:1]:
-            report("kaldi-utterances", name, key, there[0])
-    recordings = {each[0] for each in segments if each}
+            yield "kaldi-utterances", name, key, there[0]
+    recordings = {each[0] for each in segments.values() if each}
     for key in sorted(recordings - files["wav.scp"].keys())[:1] if "wav.scp" in files else []:
-        report("kaldi-utterances", "wav.scp", key, "segments")
+        yield "kaldi-utterances", "wav.scp", key, "segments"
     if "utt2spk" not in files:
-        report("kaldi-speakers", "utt2spk", b"utt2spk", "missing: Kaldi needs the speakers")
+        yield "kaldi-speakers", "utt2spk", b"utt2spk", "missing: Kaldi needs the speakers"
         return
     speakers = files["utt2spk"]
     in_order = sorted(speakers, key=lambda key: (speakers[key], key))
     for key in [key for key, other in zip(speakers, in_order, strict=True) if key != other][:1]:
-        what = "out of place: the file must be sorted by speaker"
-        report("kaldi-speakers", "utt2spk", key, what)
-    if "spk2utt" in files:
-        inverse = _by_speaker(speakers)
-        listed = {key: raw.split() for key, raw in files["spk2utt"].items()}
-        wrong = [key for key in {**inverse, **listed} if inverse.get(key) != listed.get(key)]
-        for key in wrong[:1]:
-            report("kaldi-speakers", "spk2utt", key, "listed with other utterances than in utt2spk")
+        yield "kaldi-speakers", "utt2spk", key, "out of place: the file must be sorted by speaker"
+    inverse = _by_speaker(speakers)
+    listed = inverse if lists is None else {key: raw.split() for key, raw in lists.items()}
+    wrong = [key for key in {**inverse, **listed} if inverse.get(key) != listed.get(key)]
+    for key in wrong[:1]:
+        what = "listed with other utterances than in utt2spk"
+        yield "kaldi-speakers", _LISTS, key, what
 
 
 def write(
@@ -190,30 +190,23 @@ def write(
     """
     table = Table.concat([*models])
     patterns = Patterns.of(table, "a data directory", findings, lossy)
-    names = table.columns.get("name")
-    if not isinstance(names, Strings):
+    if not isinstance(table.columns.get("name"), Strings):
         patterns.refuse("name", "a data directory needs a column `name`: the names of utterances")
     keys, seen = [name or b"" for name in patterns.texts("name")], dict[bytes, int]()
     for row, key in enumerate(keys):
         if key.split() != [key] or seen.setdefault(key, row) != row:
             patterns.refuse("name", "each utterance needs a different name, without spaces", row)
-
-    def values(column: str, owners: list[bytes] = keys) -> dict[bytes, bytes]:
-        cells = zip(owners, _cells(patterns, column), strict=False)
-        return {key: raw for key, raw in cells if raw is not None}
-
-    files = {
-        name: values(_FILES[name].column)
-        for name in ("utt2spk", "text", "feats.scp", "utt2dur", "utt2num_frames")
-    }
-    speakers = files["utt2spk"] = {key: files["utt2spk"].get(key, key) for key in keys}
-    files["spk2gender"] = values("gender", [*speakers.values()])
-    parts = [values(name) for name in _SEGMENT]
-    there = [key for key in keys if all(key in part for part in parts)]
-    files["segments"] = {key: b" ".join(part[key] for part in parts) for key in there}
-    files["wav.scp"] = values("audio", [parts[0].get(key, key) for key in keys])
-    by_speaker = _by_speaker({key: speakers[key] for key in sorted(keys)})
-    files["spk2utt"] = {speaker: b" ".join(some) for speaker, some in by_speaker.items()}
+    owners, files = dict[str, list[bytes]](), dict[str, dict[bytes, bytes]]()
+    for name, file in _FILES.items():
+        mine = owners.get(name, keys)
+        files[name] = _lines(file, mine, patterns)
+        if name == "utt2spk":
+            files[name] = {key: files[name].get(key, key) for key in keys}
+            owners["spk2gender"] = [*files[name].values()]
+        elif name == "segments":
+            owners["wav.scp"] = [files[name].get(key, key).split()[0] for key in keys]
+    by_speaker = _by_speaker(dict(sorted(files["utt2spk"].items())))
+    files[_LISTS] = {speaker: b" ".join(some) for speaker, some in by_speaker.items()}
     patterns.drop_others()
     for name, lines in files.items():
         if lines or name == "utt2spk":  # so that a folder without utterances is one, too
@@ -226,15 +219,22 @@ def write(
             folder.write(name, data)
 
 
-def _cells(patterns: Patterns, name: str) -> list[bytes | None]:
-    """Return the values of a column as text, and count it as stored; [] without the column."""
-    texts = patterns.texts(name)
-    if (column := patterns.numbers(name, "iuf")) is not None:
-        numbers = zip(decimals(column.values), column.present.tolist(), strict=True)
-        texts = [text if is_there else None for text, is_there in numbers]
-    for row, text in enumerate(texts):
-        if text is not None and (not text.strip() or text != text.strip() or b"\n" in text):
-            problem = "a table of Kaldi has no empty values and no line breaks"
-            patterns.losses.report(name, problem, row)
-            texts[row] = None
-    return texts
+def _lines(file: _File, keys: list[bytes], patterns: Patterns) -> dict[bytes, bytes]:
+    """Return the values of a file by key. keys: the key for each row of the table."""
+    found, columns = dict[bytes, bytes](), list[list[bytes | None]]()
+    for name in file.columns:
+        columns.append(patterns.texts(name) or [None] * len(keys))
+        if (column := patterns.numbers(name, "iuf")) is not None:
+            texts = zip(decimals(column.values), column.present.tolist(), strict=True)
+            columns[-1] = [text if is_there else None for text, is_there in texts]
+    for row, (key, *cells) in enumerate(zip(keys, *columns, strict=True)):
+        given = [cell for cell in cells if cell is not None]
+        line = b" ".join(given)
+        is_valid = line == line.strip() != b"" and b"\n" not in line and file.cells(line)
+        if is_valid and found.setdefault(key, line) == line:
+            continue
+        if given:
+            what = file.what or "text without line breaks"
+            problem = f"Kaldi needs {what} here, and the same for each row with the key"
+            patterns.losses.report(file.columns[0], problem, row)
+    return found

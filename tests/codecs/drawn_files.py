@@ -133,6 +133,9 @@ def compare(declaration: cs.Construct, layout: Layout, data: bytes) -> bool:
     assert found.end == expected.end, data
     for name in expected:
         assert table_rows(expected, name) == table_rows(found, name), (name, data)
+        assert expected.starts(name).tolist() == found.starts(name).tolist(), (name, data)
+    is_stopped = [each.stopped is not None for each in (expected, found)]
+    assert is_stopped[0] == is_stopped[1], data
     return True
 
 

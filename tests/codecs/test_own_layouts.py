@@ -11,6 +11,7 @@ import exset
 from exset import FormatError
 from exset.codecs.custom.layout import Layout
 from exset.codecs.custom.text import Encoding
+from exset.core.kernels import Engine
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.table import Table
 from tests.codecs.drawn_files import Drawing, compare, plain, table_rows
@@ -159,9 +160,12 @@ def test_a_file_in_chunks(name: str, folder: Path, monkeypatch: pytest.MonkeyPat
             continue
         chunks = list(layout.stream(path))
         assert chunks[-1].end == columns.end
+        assert str(chunks[-1].stopped) == str(columns.stopped)
         for table in columns:
             found = [table_rows(chunk, table) for chunk in chunks]
             own = {"parent"} if table != "root" else set[str]()
+            starts = np.concatenate([chunk.starts(table) for chunk in chunks])
+            assert table == "root" or starts.tolist() == columns.starts(table).tolist()
             rows = found[0] if table == "root" else [row for each in found for row in each]
             assert [without(own, row) for row in rows] == [
                 without(own, row) for row in table_rows(columns, table)
@@ -296,3 +300,65 @@ def test_numbers_of_any_size() -> None:
     )
     assert plain(layout.read(b"\xff" * 9)["root"][0]["x"]) == 255
     assert isinstance(layout, Layout) and repr(layout) == "Layout(root)"
+
+
+CASES = cs.Struct(
+    "all"
+    / cs.GreedyRange(
+        cs.Struct(
+            "kind" / cs.Int8ub,
+            cs.Check(this.kind < 9),
+            "body"
+            / cs.Switch(
+                this.kind,
+                {1: cs.Struct("size" / cs.Int16ub), 2: cs.Struct("size" / cs.Int8ub)},
+            ),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize("engine", ["table", "reference"])
+def test_records_up_to_the_first_wrong_one(engine: Engine) -> None:
+    layout = exset.compile_layout(CASES)
+    columns = layout.read(b"\1\0\7\2\5\1\0\x08\x10\0", engine=engine)
+    assert columns.starts("all").tolist() == [0, 3, 5] and columns.starts("root").tolist() == [0]
+    assert [*columns.joined("all", "size")] == [7, 5, 8]
+    assert columns.end == 8 and columns.stopped is not None
+    assert "must be less than 9" in str(columns.stopped)
+    assert layout.read(b"\2\5", engine=engine).stopped is None
+
+
+def test_what_may_be_left_out() -> None:
+    """Columns without values, tables of absent arrays, `parent` and an empty root."""
+    table = Table.of({"kind": [2, 1], "body.1.size": [None, 3], "body.2.size": [4, None]})
+    without = Table.of({"kind": [2], "body.2.size": [4]})
+    layout = exset.compile_layout(CASES)
+    assert layout.write({"all": table}) == b"\2\4\1\0\3"
+    assert layout.write({"all": without}) == b"\2\4"
+    with pytest.raises(ValueError, match="0 values, but at least 1"):
+        layout.write({"all": Table.of({"kind": [1]})})
+    with pytest.raises(ValueError, match="has no column 'kind'"):
+        layout.write({"all": Table.of({"body.2.size": [4]})})
+    nested = exset.compile_layout(
+        cs.Struct("n" / cs.Int8ub, "a" / cs.If(this.n > 1, cs.Array(this.n, POINT)))
+    )
+    assert nested.write({"root": Table.of({"n": [1]})}) == b"\1"
+
+
+@pytest.mark.parametrize("engine", ["table", "reference"])
+def test_a_part_of_a_file(engine: Engine, folder: Path) -> None:
+    """Little more than the part is read, whatever its counts; errors have the place in the file."""
+    layout = exset.compile_layout(
+        cs.Struct("n" / cs.Int16ub, "values" / cs.Array(this.n, cs.Int32ub))
+    )
+    path, size = folder / "file", 4 * 3000
+    path.write_bytes(b"xx" + (3000).to_bytes(2, "big") + bytes(size) + b"\xff" * (1 << 20))
+    with path.open("rb", buffering=0) as file:
+        columns = layout.read_at(file, 2, engine=engine)
+        assert columns.end == 2 + size and columns["root"]["n"][0] == 3000
+        assert file.tell() < 4 * size
+        with pytest.raises(FormatError) as error:
+            layout.read_at(file, 2 + size + (1 << 20), name="file", engine=engine)
+        place = error.value.place
+        assert place and place.span and place.span.start >= 2 + size + (1 << 20)

@@ -1,5 +1,6 @@
 """Archives of Kaldi."""
 
+import gzip
 import struct
 from pathlib import Path
 from typing import Any
@@ -251,6 +252,71 @@ def test_script_files(tmp_path: Path) -> None:
         load("a one\nb one:7\n")
     with pytest.raises(FormatError):  # bytes name no files
         exset.loads(b"a x.ark:2\n", format="kaldi_ark")
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """An archive of three vectors; the bytes between the second and the third are damaged."""
+    rows = {"name": ["a", "b", "c"], "features": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]}
+    data = bytearray(exset.dumps(Table.of(rows), format="kaldi_ark"))
+    data[data.index(b"c \0")] = 0
+    (tmp_path / "x.ark").write_bytes(bytes(data))
+    return tmp_path / "x.ark"
+
+
+def from_script(archive: Path, text: str) -> Table:
+    script = archive.with_suffix(".scp")
+    script.write_text(text)
+    found = exset.load(script, archives=str(archive.parent), findings=Findings())
+    assert isinstance(found, Table)
+    return found
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_only_named_objects_are_read(archive: Path, is_compressed: bool) -> None:
+    """Damage elsewhere is no error, and lines may be in any order and name an object twice."""
+    size = archive.read_bytes().index(b"b \0")
+    if is_compressed:
+        archive.with_name("x.ark.gz").write_bytes(gzip.compress(archive.read_bytes()))
+        archive.unlink()
+    third, first = 2 * size + 2, 2
+    found = from_script(archive, f"p x.ark:{third}\nq x.ark:{first}\nr x.ark:{first}[1:1]\n")
+    features: Any = found["features"]
+    assert [[*each] for each in features] == [[5.0, 6.0], [1.0, 2.0], [2.0]]
+
+
+def test_wrong_places(archive: Path) -> None:
+    """An offset beyond the end, inside another object, or of an object that is cut off."""
+    size = archive.read_bytes().index(b"b \0")
+    inside = matrix(1, 1, 0.5, key=b"")
+    archive.write_bytes(archive.read_bytes() + b"d " + inside[:-2])
+    for wrong in (999_999_999, 3, size, 3 * size + 2):
+        with pytest.raises(FormatError) as error:
+            from_script(archive, f"a x.ark:2\nb x.ark:{wrong}\n")
+        assert error.value.code == ("syntax" if wrong == 3 * size + 2 else "ark-offset")
+    text = b"a [ 1 2 3 4 ]\nb  [\n 1 2\n 3 4 ]\n"
+    archive.write_bytes(text)
+    assert from_script(archive, "b x.ark:16\n").rows == 2
+    for wrong in (4, 6, 40):  # 4 is a vector of integers inside of the other, 6 an end of one
+        with pytest.raises(FormatError) as error:
+            from_script(archive, f"a x.ark:2\nb x.ark:{wrong}\n")
+        assert error.value.code == "ark-offset"
+
+
+def test_a_script_that_names_an_object_often(archive: Path) -> None:
+    """A small script is no large table."""
+    rows = Table.of({"features": np.zeros((1, 1 << 18))})
+    archive.write_bytes(exset.dumps(rows, format="kaldi_ark"))
+    lines = "".join(f"{key} x.ark:2\n" for key in range(100))
+    with pytest.raises(exset.LimitError):
+        from_script(archive, lines)
+
+
+@pytest.mark.parametrize("engine", ["table", "reference"])
+def test_a_matrix_without_columns_has_no_rows(engine: Engine) -> None:
+    """Otherwise a few bytes would be a table of many rows."""
+    with pytest.raises(FormatError):
+        ark.read(Source("x", matrix(1 << 30, 0)), engine=engine)
 
 
 def test_script_files_of_others(corpus: Path) -> None:

@@ -7,11 +7,11 @@ import pytest
 from exset.families.siblings import FORMATS
 from tests.house import code_lines, imports, modules
 
-MOST = {"kaldi": 630}
+MOST = {"kaldi": 605}
 """The most lines of code of a format, without its grammar or layout; 250 unless it is listed.
 Archives and data directories of Kaldi are one."""
 NAMES = {fmt.name.partition("_")[0] for fmt in FORMATS}
-_OWN = re.compile(r"exset\.(parsers|codecs|runtime)\.siblings\.")
+_OWN = re.compile(r"exset\.(parsers|codecs|runtime)\.siblings\.(?!\w+_layout$)")
 
 
 def own(name: str) -> set[str]:
