@@ -1,6 +1,9 @@
 """Limit the memory that the columns of a table take beyond the bytes of its file."""
 
+from math import prod
 from typing import Final
+
+import numpy as np
 
 from exset.core.errors import LimitError, Place
 from exset.core.limits import Limits, limit_hint
@@ -9,6 +12,13 @@ CELL: Final = 9
 """The bytes of a cell without a value: of a number, and of whether it is there."""
 _COLUMN: Final = 2048  # bytes of a column besides its cells: of its name, its type and its arrays
 _RATIO: Final = 32
+
+
+def absent_size(dtype: np.dtype[np.generic], shape: tuple[int, ...] = ()) -> int:
+    """Return the bytes of a cell without a value, in a column of arrays: of its array, and of
+    whether it is there.
+    """
+    return prod(shape) * dtype.itemsize + 1
 
 
 class Room:

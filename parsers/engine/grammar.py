@@ -138,7 +138,7 @@ class Grammar:
         """Yield the same streams as `parse`, but raise `Rejection` where the grammar rejects the
         text.
         """
-        for stream, _ in self._results(text, engine, begin, boundary, tokens, None):
+        for stream, _ in self._results(text, engine, begin, boundary, tokens, None, LARGEST):
             yield stream
 
     def _results(
@@ -149,7 +149,7 @@ class Grammar:
         boundary: int | None,
         tokens: int,
         work: Callable[[ParseStream], R | None] | None,
-        largest: int = LARGEST,
+        largest: int,
     ) -> Iterator[tuple[ParseStream, R | None]]:
         """Yield the same pairs as `results`, but raise `Rejection` where the grammar rejects the
         text.

@@ -1,7 +1,6 @@
 """Collect the fields of groups as columns. Each group is a row."""
 
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +10,7 @@ from exset.core.errors import Findings, FormatError
 from exset.core.text import counted, invalid_utf8, safe
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables.cells import CELL
+from exset.grammars.tables.cells import CELL, absent_size
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text
 from exset.grammars.tables.hdf5_findings import finding_at
 from exset.runtime.hdf5.arrays import UNSUPPORTED, Claims, unsupported, values_of
@@ -173,7 +172,7 @@ class Leaves:
 def _size_of(form: Form) -> int:
     """Return how many bytes a row without the field takes in its column."""
     if isinstance(form.kind, tuple) and form.shape is not None:
-        return prod(form.shape) * form.kind[0].itemsize + 1
+        return absent_size(form.kind[0], form.shape)
     return CELL
 
 

@@ -1,11 +1,10 @@
 """Join the tables of shards, whose columns may differ."""
 
 from collections.abc import Sequence
-from math import prod
 
 from exset.core.errors import FormatError, Place
 from exset.core.text import safe
-from exset.grammars.tables.cells import CELL, Room
+from exset.grammars.tables.cells import CELL, Room, absent_size
 from exset.grammars.tables.column_types import absent
 from exset.grammars.tables.columns import Numbers, TableColumn, type_of
 from exset.grammars.tables.sidecar import with_type
@@ -44,17 +43,15 @@ def _joined(column: str, tables: Sequence[Table], name: str, room: Room) -> Tabl
         except ValueError:
             continue
         lacking = sum(len(part) for part, one in zip(parts, given, strict=True) if one is None)
-        room.take(1, lacking, _row_of(parts[0]))
-        made: TableColumn = parts[0].concat(parts)  # type: ignore[arg-type]
+        first = parts[0]
+        cell = CELL
+        if isinstance(first, Numbers):
+            cell = absent_size(first.values.dtype, first.shape)
+        room.take(1, lacking, cell)
+        made: TableColumn = first.concat(parts)  # type: ignore[arg-type]
         return made
     message = f"the column {safe(column)!r} has several types in the shards: {', '.join(kinds)}"
     raise FormatError(message, place=Place(name), code="shards-differ")
-
-
-def _row_of(column: TableColumn) -> int:
-    """Return how many bytes a row without a value takes."""
-    values = column.values if isinstance(column, Numbers) else None
-    return CELL if values is None else prod(values.shape[1:]) * values.itemsize + 1
 
 
 def _lists(kind: str) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from exset.grammars.columns.arrays import Longs, compact, offsets_of, row_indices
 from exset.grammars.columns.strings import Strings
-from exset.grammars.tables.cells import Room
+from exset.grammars.tables.cells import Room, absent_size
 from exset.grammars.tables.columns import NUMBER_KINDS, Lists, Numbers, TableColumn
 
 _MAGIC: Final = b"\x93NUMPY\x01\x00"
@@ -88,7 +88,7 @@ def arrays(files: Strings, room: Room) -> TableColumn | None:
     raw = files.data[row_indices(starts + begins, counts * dtype.itemsize)]
     values = raw.view(dtype).astype(dtype.newbyteorder("="))
     if len(set(shapes)) == 1:
-        room.take(1, len(files) - len(rows), prod(shapes[0]) * dtype.itemsize)
+        room.take(1, len(files) - len(rows), absent_size(dtype, shapes[0]))
         full = _unfolded(values, len(rows), shapes[0], known[0][2])
         return _numbers(full, files)
     if any(len(shape) != 1 for shape in shapes):

@@ -32,7 +32,7 @@ from exset.core.text import safe
 from exset.grammars.columns.arrays import Bytes, Flags, Longs, compact, offsets_of, row_indices
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables import sidecar
-from exset.grammars.tables.cells import Room
+from exset.grammars.tables.cells import Room, absent_size
 from exset.grammars.tables.column_types import as_lists
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, Text, text_or_bytes
 from exset.grammars.tables.shard_findings import finding_at
@@ -238,9 +238,9 @@ def _column(
     else:
         values = features.numbers[kind].values[which]
         if is_same and count:
-            room.take(1, chosen.size - rows.size, count * values.itemsize)
-            shape = (rows.size,) if count == 1 else (rows.size, count)
-            return Numbers.of(_filled(values.reshape(shape), present), present)
+            shape = () if count == 1 else (count,)
+            room.take(1, chosen.size - rows.size, absent_size(values.dtype, shape))
+            return Numbers.of(_filled(values.reshape(rows.size, *shape), present), present)
         items = Numbers.of(values)
     return Lists.of(items, _filled(lengths, present), present)
 
