@@ -45,8 +45,7 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
         for row in np.flatnonzero(found != cols[at])[:1].tolist():
             given = {"row": row, "found": found[[row]], "expected": cols[[at]]}
             words.refuse("ark-text", keys[at], **given)
-    if b"\r" in source.data:
-        words.report("ark-kaldiio", keys[:1], what="carriage returns")
+    words.report("ark-kaldiio", words.before(b"\r"), what="carriage returns")
     values: Any = words.float32s(numbers)
     if not has_open.any() and keys.size:
         values = words.integers(numbers).astype(np.int32)

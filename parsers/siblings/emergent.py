@@ -134,7 +134,8 @@ class _Reading:
             name, index, dimensions, sizes = match.groups() if match else (title, "0", "0", "")
             shape = _numbers_in(sizes)
             if name != tensor if sizes is None else int(dimensions) != len(shape):
-                raise FormatError.of(self.finding("emergent-tensor", cells, place))
+                what = "has no shape" if sizes is None else "has not one size for each dimension"
+                raise FormatError.of(self.finding("emergent-tensor", cells, place, what=what))
             if sizes is not None and name in found:
                 raise FormatError.of(self.finding("emergent-twice", cells, place))
             tensor = name if match else ""
@@ -148,7 +149,8 @@ class _Reading:
                 size = min(prod(each.shape), cells.width)
                 each.places, at = [*range(at, at + size)], min(at + size, cells.width)
             elif not order:
-                raise FormatError.of(self.finding("emergent-tensor", cells, begin))
+                what = "does not have a name for each of its cells"
+                raise FormatError.of(self.finding("emergent-tensor", cells, begin, what=what))
             else:
                 each.places = [place for _, place in sorted(zip(order, each.places, strict=True))]
                 if order != sorted(order):
@@ -210,7 +212,7 @@ class _Reading:
         found = np.trunc(values)
         for at in np.flatnonzero((found < least) | (found >= most))[:1].tolist():
             raise FormatError.of(self.finding("emergent-range", cells, at, dtype=dtype))
-        for at in np.flatnonzero((found != values) | (np.abs(found) > _EXACT)).tolist():
+        for at in np.flatnonzero((found != values) | (np.abs(found) >= _EXACT)).tolist():
             self.findings.add(self.finding("emergent-rounded", cells, at, number=int(found[at])))
         return np.asarray(found.astype(dtype))
 

@@ -1,6 +1,7 @@
 """Parse and write pattern files of SNNS, as its kernel, version 4.2, reads them."""
 
 import re
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from exset.grammars.siblings.patterns import Patterns, is_vector
 from exset.grammars.siblings.rows import Rows
 from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
+from exset.parsers.engine.errors import Unexpected
 from exset.parsers.siblings.decimals import BEYOND, decimals
 from exset.parsers.siblings.words import Words, grammar
 
@@ -25,7 +27,15 @@ GRAMMAR: Final = grammar(
     {"VERSION": "a version, such as V3.2", "GENERATED": "`generated at`"},
     {"NUMBER": "a number", "WORD": "a word", "OPEN": "`[`", "CLOSE": "`]`"},
 )
-_HINT: Final = "write the lines of the header in the order of SNNS; a blank ends each word"
+_HINTS: Final = MappingProxyType(
+    {
+        rb"[^ \t\r\n#]+#": "write a space before the `#` of a comment",
+        rb"\[[^ \t\r\n]|[^ \t\r\n]*\]": "write spaces around brackets, as in [ 2 ]",
+        rb"[^ \t\r\n]*[\f\0]": "separate words only by spaces, tabs and line breaks",
+        rb"": "write the lines of the header in the order of SNNS; a blank ends each word",
+    }
+)
+"""Advice on the text from an unexpected word on; the first that matches is given."""
 _KEY: Final = "snns"  # of the metadata
 _SIDES: Final = (("inputs", "input_sizes", "input"), ("targets", "target_sizes", "output"))
 _VERSION: Final = re.compile(rb"[vV]([0-9]{1,4})\.([0-9]{1,4}).*+", re.DOTALL)
@@ -50,9 +60,8 @@ def parse(
     the redistribution of classes, and the remap function. Raises FormatError for a text that SNNS
     refuses.
     """
-    words = Words.of(GRAMMAR, source, engine, SNNS, findings, _HINT)
-    if b"\r" in source.data:
-        words.report("snns-line-ends", [0])
+    words = Words.of(GRAMMAR, source, engine, SNNS, findings, _hint)
+    words.report("snns-line-ends", words.before(b"\r"))
     header = _Header(words)
     parts, lengths, sizes = header.patterns()
     columns: dict[str, TableColumn] = {}
@@ -69,6 +78,10 @@ def parse(
     if header.classes:
         columns["name"] = _classes(words, parts[2], header.classes)
     return Table(columns, header.rows, {_KEY: header.extra} if header.extra else {})
+
+
+def _hint(unexpected: Unexpected) -> str:
+    return next(hint for each, hint in _HINTS.items() if re.match(each, unexpected.after))
 
 
 class _Header:
@@ -96,8 +109,12 @@ class _Header:
         lists = self.listed("IN_MOST", sizes[0]), self.listed("OUT_MOST", sizes[1])
         self.most, self.extra = [self.whole(each, 1) for each in lists], dict[str, Any]()
         if "REDISTRIBUTION" in self.said:
-            amounts = np.abs(words.float64s(self.listed("REDISTRIBUTION", self.classes)))
-            self.extra["redistribution"] = np.minimum(amounts, _LARGEST).astype(np.int64).tolist()
+            tokens = self.listed("REDISTRIBUTION", self.classes)
+            given = words.float64s(tokens)
+            amounts = np.minimum(np.abs(given), _LARGEST).astype(np.int64)
+            is_other = amounts != given
+            words.report("snns-count", tokens[is_other], number=amounts[is_other])
+            self.extra["redistribution"] = amounts.tolist()
         if "REMAP" in self.said:
             [self.extra["remap"]], _ = words.distinct(self.said["REMAP"])
         if "PARAMETERS" in self.said:
@@ -121,7 +138,9 @@ class _Header:
         """Return numbers, each from `least` to `most`, as SNNS reads them: truncated."""
         words, numbers = self.words, self.words.float64s(tokens)
         is_right = (numbers >= least) & (numbers < np.add(most, 1))
-        words.refuse("snns-header", tokens[~is_right], "{raw} is too small or too large here")
+        for at in np.flatnonzero(~is_right)[:1].tolist():
+            last = np.broadcast_to(most, numbers.shape)[at]
+            words.refuse("snns-header", tokens[at], f"{{raw}} must be from {least} to {last:,}")
         found = numbers.astype(np.int64)
         is_cut = found != numbers
         words.report("snns-count", tokens[is_cut], number=found[is_cut])

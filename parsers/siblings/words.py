@@ -93,6 +93,12 @@ class Words(Tokens):
         stops = np.append(self.where(*terminals), len(self))
         return stops[np.searchsorted(stops, tokens, "right")]
 
+    def before(self, raw: bytes) -> Longs:
+        """Return the last token that begins before the first `raw` in the text; none without it."""
+        at = self.source.data.find(raw)
+        token = max(int(np.searchsorted(self.starts - self.base, at)) - 1, 0)
+        return np.full(int(at >= 0), token, np.int64)
+
     def is_end(self, tokens: Longs) -> Flags:
         """Return whether each of the given tokens is at the end of the text."""
         return self.ends[tokens] - self.base >= len(self.source.data)

@@ -106,6 +106,12 @@ def test_findings() -> None:
     assert table["inputs"].values.tolist() == [[0, 1], [np.inf, 1]]  # type: ignore[union-attr]
 
 
+def test_the_first_line_with_a_carriage_return() -> None:
+    findings = Findings()
+    snns.parse(Source("x", XOR + b"0 1 1\n0\r\n0 1\r\n"), findings=findings)
+    assert [each.place and each.place.line for each in findings] == [8]
+
+
 def test_a_long_header() -> None:
     names = [b"c%d" % number for number in range(100)]
     data = HEAD + b"No. of patterns : 100\nNo. of input units : 1\nNo. of classes : 100\n"
