@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -36,6 +37,8 @@ _WEIGHTS: Final = np.array(
     [np.interp(np.arange(256), (0, 64, 192, 255), row) for row in np.eye(4)], np.float32
 )
 """CM: the weight of each of a column's four percentiles in the numbers of the 256 codes."""
+_AHEAD: Final = 1 << 20
+"""How many bytes of an archive are read at once, if only some of its objects are needed."""
 _COLUMNS: Final = 1 << 12
 """How many columns are decoded at once; each needs a table of 256 numbers."""
 
@@ -59,14 +62,27 @@ def decode(source: Source, *, limits: Limits, findings: Findings, engine: Engine
     return Archive(keys, heights, cols.values.astype(np.int64), values.items.values)
 
 
-def bytes_at(file: BinaryIO, offset: int, name: str, limits: Limits, engine: Engine) -> bytes:
-    """Return the bytes of the object at an offset of an open archive.
+def objects_at(
+    file: BinaryIO, offset: int, name: str, limits: Limits, engine: Engine
+) -> dict[int, bytes]:
+    """Return the bytes of the object at an offset of an open archive, and of some that follow.
 
-    name: the name of the archive, for messages. Raises FormatError for a damaged object.
+    Each is given by its offset. name: the name of the archive, for messages. Raises FormatError if
+    the first object is damaged.
     """
-    columns = _OBJECT.read_at(file, offset, name=name, limits=limits, engine=engine)
+    options: Any = {"name": name, "limits": limits, "engine": engine}
     file.seek(offset)
-    return file.read(columns.end)
+    data = b"0 " + file.read(_AHEAD)
+    with suppress(FormatError):  # an error of the first object is raised below
+        columns = _ARCHIVE.read(data, **options)
+        starts = columns.starts(_OBJECTS).tolist()
+        if starts:
+            begins = [data.index(b"\0", start) for start in starts]  # each after its key
+            spans = zip(begins, [*starts[1:], columns.end], strict=True)
+            return {offset - 2 + begin: data[begin:end] for begin, end in spans}
+    end = _OBJECT.read_at(file, offset, **options).end
+    file.seek(offset)
+    return {offset: file.read(end)}
 
 
 def _keys(columns: Columns, source: Source, findings: Findings) -> Strings:

@@ -82,8 +82,11 @@ def named(
             files.blocks(os.path.join(folder, path), limits=limits, roots=(folder,)) as blocks,
             blocks.kept(limits) as archive,
         ):
+            known = dict[int, bytes]()
             for offset, line in where.items():
-                raws.append(_bytes_of(line, archive, limits, engine) if offset >= end else b"")
+                if offset not in known:
+                    known = _objects_at(offset, archive, limits, engine)
+                raws.append(known.get(offset, b"") if offset >= end else b"")
                 if not raws[-1]:
                     raise line.error("ark-offset", offset=offset)
                 end = offset + len(raws[-1])
@@ -96,22 +99,22 @@ def named(
     return Archive.of(Strings.of(table), parts)
 
 
-def _bytes_of(line: _Line, archive: Blocks, limits: Limits, engine: Engine) -> bytes:
-    """Return the bytes of the object that a line of a script file names; b"" if there is none.
+def _objects_at(offset: int, archive: Blocks, limits: Limits, engine: Engine) -> dict[int, bytes]:
+    """Return the bytes of the object at an offset of an archive, and of some that follow it.
 
-    archive: the file that the line names. Raises FormatError for a damaged object.
+    Returns {} if there is no object at the offset. Raises FormatError for a damaged object.
     """
     file = archive.file
     assert file is not None
-    file.seek(line.offset)
+    file.seek(offset)
     if file.read(2) == b"\0B":
-        return ark.bytes_at(file, line.offset, archive.name, limits, engine)
-    file.seek(line.offset)
+        return ark.objects_at(file, offset, archive.name, limits, engine)
+    file.seek(offset)
     raw = [file.readline()]
     while b"[" in raw[0] and b"]" not in raw[-1] and raw[-1]:
         raw.append(file.readline())
     text = b"".join(raw)
     with suppress(FormatError):
         ark_text.parse(Source("", b"0 " + text), findings=Findings(), engine=engine)
-        return text
-    return b""
+        return {offset: text}
+    return {}

@@ -285,6 +285,22 @@ def test_only_named_objects_are_read(archive: Path, is_compressed: bool) -> None
     assert [[*each] for each in features] == [[5.0, 6.0], [1.0, 2.0], [2.0]]
 
 
+@pytest.mark.parametrize("size", [1, 30, 70, 1000])
+def test_a_script_that_names_many_objects(
+    archive: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The objects are the same, however many bytes are read at once."""
+    monkeypatch.setattr("exset.codecs.siblings.ark._AHEAD", size)
+    rows = [[float(row)] * (row % 7) for row in range(40)]
+    keys = [f"key-{row:03}" for row in range(40)]
+    data = exset.dumps(Table.of({"name": keys, "features": rows}), format="kaldi_ark")
+    archive.write_bytes(data)
+    lines = [f"{key} x.ark:{data.index(key.encode()) + 8}\n" for key in keys]
+    whole: Any = exset.load(archive)
+    assert from_script(archive, "".join(lines)) == whole
+    assert from_script(archive, "".join(lines[::9])) == whole[::9]
+
+
 def test_wrong_places(archive: Path) -> None:
     """An offset beyond the end, inside another object, or of an object that is cut off."""
     size = archive.read_bytes().index(b"b \0")
