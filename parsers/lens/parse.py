@@ -38,9 +38,8 @@ from exset.parsers.lens.tokens import GRAMMAR, KERNELS, Text
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
-SMALLEST: Final = 4  # bytes, CR LF as one: Lens first reads four, to detect a binary file
 _TOKENS: Final = 1 << 18  # in a chunk
-_FEW_TOKENS: Final = 1 << 17  # in a chunk of a text that is still being read
+SMALLEST: Final = 4  # bytes, CR LF as one: Lens first reads four, to detect a binary file
 
 
 def parse(
@@ -134,7 +133,7 @@ class Reading:
             hint=hint,
             begin=self.begin,
             boundary=c.EXAMPLE,
-            tokens=_TOKENS if self.window is None else _FEW_TOKENS,
+            tokens=_TOKENS,
             work=self.ahead,
         )
         for stream, ready in chunks:
