@@ -14,6 +14,7 @@ PLAIN = {
     *("exset.core.errors", "exset.core.source", "exset.core.limits", "exset.core.disk_cache"),
     *("exset.core.progress", "exset.core.text", "exset.core.lookalikes", "exset.core.signals"),
     *("exset.core.html", "exset.core.suggestions", "exset.core.threads"),
+    *("exset.core.supervised", "exset.core.supervisor"),
     "exset.core.finding",
     *("exset.io.files", "exset.io.blocks", "exset.io.compression", "exset.io.compressors"),
     "exset.io.large_read",

@@ -23,6 +23,8 @@ MAY_IMPORT = {
     "exset.executors": {"concurrent"},
     "exset.mpi": {"concurrent"},
     "exset.core.isolation": {"multiprocessing"},
+    # It runs the command line of exset itself again.
+    "exset.core.supervisor": {"subprocess"},
     # It reads into new bytes.
     "exset.io.large_read": {"ctypes"},
     "exset.core.threads": {"concurrent"},

@@ -4,6 +4,7 @@ Exit codes: 0 success, 1 an invalid file, 2 wrong usage, 3 an error of the syste
 limit, 130 an interrupt, 141 a closed output.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ import exset
 from exset.cli.main_group import MainGroup
 from exset.cli.output import Exit
 from exset.core import signals
+from exset.core.errors import FormatError
 
 if TYPE_CHECKING:
     from exset.core.jobs import Execution
@@ -79,4 +81,22 @@ def main(workers: "Execution | None" = None) -> int:
         cli(prog_name="exset", obj=workers)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+    return 0
+
+
+def fail(error: OSError) -> int:
+    """End as `main` does if the command fails because the process of its work died.
+
+    error: an error of `exset.core.supervisor`.
+    """
+    from exset.runtime.lbann.hdf5_files import failure
+
+    reason: Exception = error
+    if error.filename is not None and isinstance(error, ChildProcessError | TimeoutError):
+        finding = failure(error.filename, error)
+        if isinstance(error, TimeoutError):
+            hint = "remove the file; or set EXSET_ISOLATE=off, which sets no time limit"
+            finding = replace(finding, hint=hint)
+        reason = FormatError.of(finding)
+    cli(prog_name="exset", obj=reason, resilient_parsing=True)
     return 0

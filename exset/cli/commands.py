@@ -40,6 +40,8 @@ class Context(click.Context):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{"help_option_names": ["-h", "--help"], **options})
+        if self.parent is not None and self.parent.resilient_parsing:
+            self.resilient_parsing = True
 
 
 class Command(click.Command):
@@ -53,7 +55,12 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command, write its report, and exit with its code."""
+        """Run the command, write its report, and exit with its code.
+
+        If the object of the context is an error, only raise this error.
+        """
+        if isinstance(ctx.obj, Exception):
+            raise ctx.obj
         result = super().invoke(ctx)
         if isinstance(result, Report):
             result = result.write(ctx)

@@ -21,6 +21,7 @@ from exset.cli.options import Whole, option, secondary_option
 from exset.cli.output import require_option, usage_error
 from exset.cli.paths import files_argument, one_file
 from exset.cli.reports import Report, show_findings
+from exset.core import supervised
 from exset.core.errors import Findings, FormatError, with_source_name
 from exset.core.text import counted, safe
 from exset.grammars.lbann.list_types import Kind
@@ -320,7 +321,10 @@ def repack(
 
     refuse_json_in_data(output)
     samples = common.load_model(file, SampleList)
-    probing = common.showing("copying").probing
+    showing = common.showing("copying")
+    # A supervisor knows the damaged file better: this is the file that is open at a crash.
+    jobs = showing.jobs if supervised.is_on() else showing.isolated
+    probing = {**showing.probing, "jobs": jobs}
     with with_source_name(file):
         even, sizes = repacked(samples, folder, files, common.findings, by=by, base=base, **probing)
     report = _written(even, output, common.findings)

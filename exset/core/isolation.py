@@ -20,12 +20,8 @@ from typing import Any
 from exset.core.errors import FormatError
 from exset.core.outcome import Item, Outcome, Value, died, outcome_of
 from exset.core.process_pool import uninterrupted
-
-ENVIRONMENT = "EXSET_ISOLATE"
-"""The environment variable that switches isolation off."""
-
-SECONDS = 60.0
-"""The time limit for a file in seconds; each MiB of the file adds one second."""
+from exset.core.supervised import seconds_for
+from exset.core.supervisor import ENVIRONMENT as ENVIRONMENT
 
 _PATIENCE = 5.0
 _BATCH = 64
@@ -103,13 +99,6 @@ def _folder() -> str:
     return os.sep
 
 
-def _limit(path: str | os.PathLike[str]) -> float:
-    """Return the time limit, in seconds, for work on the file at `path`; large files get more."""
-    with suppress(OSError, ValueError):
-        return SECONDS + os.stat(path).st_size / 2**20
-    return SECONDS
-
-
 class _Process:
     """Another process that does work for this one, and is started again if it has died.
 
@@ -144,7 +133,7 @@ class _Process:
         if not self._process.is_alive():
             self._start()
         self.is_ready = False
-        limits = [_limit(item) if is_limited else None for item in items]
+        limits = [seconds_for(item) if is_limited else None for item in items]
         try:
             self.is_ready = yield from self._outcomes(items, limits)
         finally:

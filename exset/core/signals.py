@@ -14,6 +14,8 @@ from threading import Timer, current_thread, main_thread
 from types import FrameType
 from typing import Final
 
+from exset.core import supervised
+
 SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
@@ -22,14 +24,16 @@ _cleanups: list[Callable[[], object]] = []
 
 
 @contextmanager
-def cleanup_on_signal(cleanup: Callable[[], object]) -> Iterator[None]:
+def cleanup_on_signal(cleanup: Callable[[], object], *paths: str) -> Iterator[None]:
     """Call `cleanup` if a termination signal ends the program while this context runs.
 
-    OSErrors of `cleanup` are ignored: a file to remove may not exist.
+    OSErrors of `cleanup` are ignored: a file to remove may not exist. `paths`: the files and
+    folders that `cleanup` removes. If the process crashes, its supervisor removes them.
     """
     _cleanups.append(cleanup)
     try:
-        yield
+        with supervised.making(paths):
+            yield
     finally:
         _cleanups.remove(cleanup)
 

@@ -32,10 +32,9 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     create = partial(os.open, mode=0o666 if old is None else 0o600)
     remove = partial(os.unlink, temp)
     try:
-        with signals.cleanup_on_signal(remove):
-            file = open_named(temp, "x+b", opener=create)
+        with signals.cleanup_on_signal(remove, temp):
             try:
-                with file:
+                with open_named(temp, "x+b", opener=create) as file:
                     yield file
                     file.flush()
                     if old is not None:

@@ -202,7 +202,7 @@ def writing(path: FilePath, *, dry_run: bool = False) -> Iterator[NewFolder]:
         raise FileExistsError(errno.EEXIST, _IS_FULL, name)
     temp = os.path.join(os.path.dirname(target), f".exset-{os.urandom(8).hex()}")
     remove = partial(rmtree, temp, ignore_errors=True)
-    with _named(name, temp), signals.cleanup_on_signal(remove):
+    with _named(name, temp), signals.cleanup_on_signal(remove, temp):
         os.mkdir(temp)
         try:
             yield NewFolder(name, temp)

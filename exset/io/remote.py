@@ -80,7 +80,7 @@ def writing(name: str) -> Iterator[BinaryIO]:
     from tempfile import TemporaryDirectory
 
     kept = TemporaryDirectory(prefix="exset-")
-    with kept as folder, signals.cleanup_on_signal(kept.cleanup):
+    with kept as folder, signals.cleanup_on_signal(kept.cleanup, kept.name):
         temp = os.path.join(folder, "complete")
         with open_named(temp, "xb", name=os.path.dirname(folder)) as file:
             yield file

@@ -92,7 +92,7 @@ def _staging(name: str, data: bytes) -> Iterator[_Staged]:
     staged = _Staged(target, hidden, f"{hidden}-old", old is not None)
     create = partial(os.open, mode=0o666 if old is None else 0o600)
     try:
-        with with_file_name(name), signals.cleanup_on_signal(staged.remove):
+        with with_file_name(name), signals.cleanup_on_signal(staged.remove, hidden, staged.backup):
             try:
                 with open_named(hidden, "xb", opener=create) as file:
                     file.write(data)

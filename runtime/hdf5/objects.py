@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final, NoReturn, Self
 import h5py
 from h5py import h5, h5d, h5f, h5g, h5i, h5l, h5o
 
+from exset.core import supervised
 from exset.core.errors import FormatError, LimitError, Place
 from exset.core.limits import DEFAULT, Limits, limit_hint
 from exset.io.access import DEFAULT_ACCESS, Access
@@ -86,15 +87,17 @@ class Objects:
         self._groups: dict[tuple[int, int], Any] = {}
         self._opened: dict[str, _Opened] = {}
         self._stack = ExitStack()
-        if content is None:
-            self._root = self._open(path, access.roots, None)
-            return
-        if isinstance(content, bytes):
-            opened = _Opened(path, BytesIO(content))
-            self._root = self._root_of(_Padded(opened.file), opened, self._stack, None)
-        else:
-            opened = _Opened(path, content)
-            self._root = self._root_of(_target(content), opened, self._stack, None)
+        with self._stack:
+            self._stack.enter_context(supervised.reading(path))
+            self._root = self._first()
+            self._stack = self._stack.pop_all()
+
+    def _first(self) -> Any:
+        """Open the file, and return its root group."""
+        if self._content is None:
+            return self._open(self.path, self.access.roots, None)
+        file = BytesIO(self._content) if isinstance(self._content, bytes) else self._content
+        return self._root_of(_target(file), _Opened(self.path, file), self._stack, None)
 
     def __enter__(self) -> Self:
         return self
@@ -344,7 +347,8 @@ class Objects:
         Errors of the system stay OSError.
         """
         try:
-            yield
+            with supervised.CALL:
+                yield
         except (FormatError, MemoryError):
             raise
         except Exception as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from exset.core import supervised
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.source import Source
 from exset.core.text import safe
@@ -131,7 +132,11 @@ def _hdf5(source: Source, column: str | None) -> NDArray[np.generic]:
     import h5py
 
     try:
-        with h5py.File(io.BytesIO(source.data), "r") as file:
+        with (
+            supervised.reading(source.name),
+            supervised.CALL,
+            h5py.File(io.BytesIO(source.data), "r") as file,
+        ):
             if column is None:
                 links = [name for name in file if _is_hard_link(file, name)]
                 root = [name for name in links if isinstance(file[name], h5py.Dataset)]

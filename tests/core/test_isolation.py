@@ -28,7 +28,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_crashes_and_hangs() -> None:
     paths = ["a", "bad", "deadly", "missing", "b", "endless", "vast", "deadly", "c"]
-    with patch("exset.core.isolation.SECONDS", 4):
+    with patch("exset.core.supervised.SECONDS", 4):
         outcomes = list(run(work, paths, isolated=True))
     assert [each.item for each in outcomes] == paths
     assert [type(each.error) for each in outcomes] == [
@@ -92,7 +92,7 @@ def read_here(path: str) -> tuple[str, int]:
 
 
 def test_findings() -> None:
-    with patch("exset.core.isolation.SECONDS", 4):
+    with patch("exset.core.supervised.SECONDS", 4):
         outcomes = run_on_files(work, ["deadly", "endless"], jobs=ALONE)
         codes = [failure(each.item, each.error).code for each in outcomes]
     assert codes == ["hdf5-crash", "hdf5-timeout"]

@@ -15,6 +15,7 @@ import pytest
 
 from exset import samples
 from exset.core import disk_cache, signals
+from exset.core.supervisor import ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 XOR = samples.read("xor.ex").data
@@ -35,9 +36,12 @@ def half_written(folder: Path) -> list[Path]:
 
 @contextmanager
 def writing(
-    folder: Path, count: int, *options: str, ignores: bool = False
+    folder: Path, count: int, *options: str, ignores: bool = False, supervised: bool = False
 ) -> Iterator[tuple["subprocess.Popen[bytes]", list[FileIO]]]:
-    """Run the command on `count` files; also yield the pipes from which it reads them."""
+    """Run the command on `count` files; also yield the pipes from which it reads them.
+
+    A pipe may have an HDF5 file. `supervised`: whether the command runs in another process.
+    """
     names = [f"{number}.ex" for number in range(count)]
     for name in names:
         os.mkfifo(folder / name)
@@ -48,10 +52,11 @@ def writing(
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), ENVIRONMENT: "on" if supervised else "off"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        process_group=0,
     )
     with process, ExitStack() as stack:
         pipes = []
@@ -75,6 +80,7 @@ def untouched(folder: Path) -> bool:
     return all(path.read_bytes() == OLD for path in folder.glob("*.bex"))
 
 
+@pytest.mark.parametrize("supervised", [False, True])
 @pytest.mark.parametrize(
     ("number", "options"),
     [
@@ -83,9 +89,10 @@ def untouched(folder: Path) -> bool:
     ],
 )
 def test_termination_signals(
-    number: signal.Signals, options: tuple[str, ...], tmp_path: Path
+    number: signal.Signals, options: tuple[str, ...], supervised: bool, tmp_path: Path
 ) -> None:
-    with writing(tmp_path, 3 if options else 1, *options) as (process, pipes):
+    count = 3 if options else 1
+    with writing(tmp_path, count, *options, supervised=supervised) as (process, pipes):
         process.send_signal(number)
         _, talk = process.communicate(timeout=SECONDS)
         for pipe in pipes:
@@ -94,8 +101,18 @@ def test_termination_signals(
     assert talk == b"" and untouched(tmp_path) and not half_written(tmp_path)
 
 
-def test_workers_end_with_their_parent(tmp_path: Path) -> None:
-    with writing(tmp_path, 3, "--jobs", "3") as (process, pipes):
+@pytest.mark.parametrize("supervised", [False, True])
+def test_an_interrupt(supervised: bool, tmp_path: Path) -> None:
+    with writing(tmp_path, 1, supervised=supervised) as (process, _):
+        process.send_signal(signal.SIGINT)
+        _, talk = process.communicate(timeout=SECONDS)
+    assert (process.returncode, talk) == (130, b"exset: interrupted\n")
+    assert untouched(tmp_path) and not half_written(tmp_path)
+
+
+@pytest.mark.parametrize("supervised", [False, True])
+def test_workers_end_with_their_parent(supervised: bool, tmp_path: Path) -> None:
+    with writing(tmp_path, 3, "--jobs", "3", supervised=supervised) as (process, pipes):
         process.kill()
         for pipe in pipes:
             wait(lambda pipe=pipe: is_unread(pipe))  # type: ignore[misc]
@@ -103,9 +120,10 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     assert untouched(tmp_path)
 
 
-def test_ignored_signals(tmp_path: Path) -> None:
+@pytest.mark.parametrize("supervised", [False, True])
+def test_ignored_signals(supervised: bool, tmp_path: Path) -> None:
     """As with `nohup`."""
-    with writing(tmp_path, 1, ignores=True) as (process, pipes):
+    with writing(tmp_path, 1, ignores=True, supervised=supervised) as (process, pipes):
         process.send_signal(signal.SIGHUP)
         pipes[0].close()
         _, talk = process.communicate(timeout=SECONDS)
