@@ -40,25 +40,27 @@ def flattened(
     """Return the arrays of a table by name, and a JSON object with its metadata and its forms.
 
     absent: for a chunk of a table, the paths of the columns that must have an array `x.present`.
-    Raises ValueError if two columns need an array of the same name.
+    Raises ValueError if two columns need an array of the same name. An array `x.present` that the
+    column `x` does not need must not be there for another column: a reader would use it for `x`.
     """
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, Array | None] = {}
     forms = {
         name: _flatten(name, column, arrays, (name,), absent)
         for name, column in table.columns.items()
     }
-    return arrays, {**table.metadata, "columns": forms, "rows": table.rows}
+    needed = {name: array for name, array in arrays.items() if array is not None}
+    return needed, {**table.metadata, "columns": forms, "rows": table.rows}
 
 
 def _flatten(
     name: str,
     column: TableColumn,
-    arrays: dict[str, Array],
+    arrays: dict[str, Array | None],
     path: ColumnPath,
     absent: Collection[ColumnPath] | None,
 ) -> Form:
-    if not column.present.all() if absent is None else path in absent:
-        _put(arrays, f"{name}.present", column.present)
+    is_needed = not column.present.all() if absent is None else path in absent
+    _put(arrays, f"{name}.present", column.present if is_needed else None)
     if isinstance(column, Numbers):
         _put(arrays, name, column.values)
         return "numbers"
@@ -117,8 +119,11 @@ def _lengths(
                 yield from _lengths(f"{name}.{key}", inner, (*path, key), rows, survey)
 
 
-def _put(arrays: dict[str, Array], name: str, array: Array) -> None:
-    """Add an array; raise ValueError if two columns would share its name."""
+def _put(arrays: dict[str, Array | None], name: str, array: Array | None) -> None:
+    """Add an array, or None to keep its name free.
+
+    Raises ValueError if two columns would share the name.
+    """
     if name in arrays:
         raise ValueError(f"two columns need an array called {name!r}: rename one of them")
     arrays[name] = array
