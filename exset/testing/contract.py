@@ -243,7 +243,7 @@ def _check_written_as(
     more = _write(other, again.model, Findings(), options, how)
     if more not in (data, None) and any(each.severity is Severity.WARNING for each in findings):
         # The model that a loss leaves may make another file; that file must stay the same.
-        data = cast(bytes, more)
+        data = more
         left = _read(read, data, "auto", limits).model
         more = None if left is None else _write(other, left, Findings(), options, how)
     if more != data:
