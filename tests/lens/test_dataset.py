@@ -166,6 +166,7 @@ def test_what_a_dataset_keeps_in_memory() -> None:
     shared = Event(np.ones(100_000))
     one_list = ExampleSet.from_examples([Example([shared, shared, shared])])
     sparse = ExampleSet.from_examples([Example([Event(Sparse([i]))]) for i in range(100)])
+    exset.dataset(sparse)  # imports modules, which take memory, too
     for examples, units in ((dense, 500), (one_list, 100_000), (sparse, 1 << 20)):
         tracemalloc.start()
         dataset = exset.dataset(examples, inputs=units, targets=300)
