@@ -31,7 +31,8 @@ def float32s(numerals: Sequence[bytes]) -> NDArray[np.float32]:
 def int64s(numerals: Sequence[bytes]) -> NDArray[np.int64]:
     """Return the values of integers that may have a sign.
 
-    The value of an integer out of range is the nearest int64.
+    The value of an integer out of range is the nearest int64. That of another numeral, such as
+    `1.5` or `nan`, is the int64 of its sign that is farthest from 0.
     """
     values = (min(max(_int(text), -(2**63)), 2**63 - 1) for text in numerals)
     return np.fromiter(values, np.int64, len(numerals))
@@ -74,8 +75,8 @@ def has_empty_exponent(numeral: bytes) -> bool:
 
 
 def _int(numeral: bytes) -> int:
-    digits = numeral.lstrip(b"+-0")
-    magnitude = int(digits or b"0") if len(digits) < 20 else 10**20
+    digits = numeral.lstrip(b"+-0") or b"0"
+    magnitude = int(digits) if len(digits) < 20 and digits.isdigit() else 10**20
     return -magnitude if numeral.startswith(b"-") else magnitude
 
 

@@ -24,7 +24,8 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
 
     An object in brackets is a vector if its numbers begin on the line of its key; otherwise it is
     a matrix. An object without brackets is a vector. The numbers are int32 if no object of the
-    archive has brackets, else float32. Raises FormatError for a text that Kaldi cannot read.
+    archive has brackets, else float32. Raises FormatError for a text that Kaldi cannot read,
+    such as 1.5 in an archive of int32.
     """
     words = Words.of(GRAMMAR, source, engine, ARK, findings, _HINT)
     keys, lines = words.where("KEY"), words.where("LINE")
@@ -48,5 +49,7 @@ def parse(source: Source, *, findings: Findings, engine: Engine) -> Archive:
     words.report("ark-kaldiio", words.before(b"\r"), what="carriage returns")
     values: Any = words.float32s(numbers)
     if not has_open.any() and keys.size:
-        values = words.integers(numbers).astype(np.int32)
+        values = words.integers(numbers)
+        words.refuse("ark-integer", numbers[values != values.astype(np.int32)])
+        values = values.astype(np.int32)
     return Archive(words.strings(keys), rows, cols, values)

@@ -138,7 +138,8 @@ class Words(Tokens):
         Of each token, the first `skip` bytes are ignored, and a line break and a byte order mark
         that follow them.
 
-        An integer beyond 64 bits becomes the nearest int64.
+        An integer beyond 64 bits becomes the nearest int64, and another number the int64 of its
+        sign that is farthest from 0.
         """
         run, values = self.run(integers), np.empty(tokens.size, np.int64)
 

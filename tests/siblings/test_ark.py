@@ -343,3 +343,13 @@ def test_script_files_of_others(corpus: Path) -> None:
     assert exset.load(scripts, archives=str(folder), findings=Findings()) == whole
     script = path.with_suffix(".scp")
     assert exset.load(script, archives=str(folder), findings=Findings()) == whole
+
+
+@pytest.mark.parametrize("number", ["1.5", "1e3", "nan", "-inf", ".", "2147483648", "9" * 30])
+def test_a_vector_without_brackets_has_integers(number: str) -> None:
+    text = f"a 2147483647 -2147483648\nb 3 {number}\n".encode()
+    with pytest.raises(FormatError, match=r"32-bit integer|expected a number"):
+        exset.loads(text, format="kaldi_ark")
+    bracketed = b"c [ 1 ]\n" + text
+    if number != ".":
+        exset.loads(bracketed, format="kaldi_ark")

@@ -7,7 +7,7 @@ import pytest
 from exset.families.siblings import FORMATS
 from tests.house import code_lines, imports, modules
 
-MOST = {"kaldi": 621}
+MOST = {"kaldi": 623}
 """The most lines of code of a format, without its grammar or layout; 250 unless it is listed.
 Archives and data directories of Kaldi are one."""
 NAMES = {fmt.name.partition("_")[0] for fmt in FORMATS}
