@@ -41,9 +41,11 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
                         permit(temp, target, old)
                     sync(file, temp)
                 os.replace(temp, target)
-            except BaseException:
-                with suppress(OSError):
-                    remove()
+            except BaseException as error:
+                # A file that had this name before is that of another process.
+                if not (isinstance(error, FileExistsError) and error.filename == temp):
+                    with suppress(OSError):
+                        remove()
                 raise
     except OSError as error:
         if error.filename not in (temp, target):

@@ -35,6 +35,18 @@ def half_written(folder: Path) -> list[Path]:
 
 
 @contextmanager
+def interrupts() -> Iterator[None]:
+    """Let interrupts end new processes, even if a shell ignores them because it runs these tests
+    in the background.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def writing(
     folder: Path, count: int, *options: str, ignores: bool = False, supervised: bool = False
 ) -> Iterator[tuple["subprocess.Popen[bytes]", list[FileIO]]]:
@@ -103,7 +115,7 @@ def test_termination_signals(
 
 @pytest.mark.parametrize("supervised", [False, True])
 def test_an_interrupt(supervised: bool, tmp_path: Path) -> None:
-    with writing(tmp_path, 1, supervised=supervised) as (process, _):
+    with interrupts(), writing(tmp_path, 1, supervised=supervised) as (process, _):
         process.send_signal(signal.SIGINT)
         _, talk = process.communicate(timeout=SECONDS)
     assert (process.returncode, talk) == (130, b"exset: interrupted\n")
