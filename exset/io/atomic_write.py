@@ -42,8 +42,7 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
                     sync(file, temp)
                 os.replace(temp, target)
             except BaseException as error:
-                # A file that had this name before is that of another process.
-                if not (isinstance(error, FileExistsError) and error.filename == temp):
+                if not is_taken(temp, error):
                     with suppress(OSError):
                         remove()
                 raise
@@ -53,6 +52,11 @@ def replacing(name: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
         # The user does not know the temporary file.
         raise OSError(error.errno, error.strerror, name) from None
     sync_name(name, folder)
+
+
+def is_taken(temp: str, error: BaseException) -> bool:
+    """Return whether a new file could not be created because another process has a file `temp`."""
+    return isinstance(error, FileExistsError) and error.filename == temp
 
 
 def permit(temp: str, target: str, old: os.stat_result) -> None:

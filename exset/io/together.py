@@ -10,7 +10,7 @@ from functools import partial
 
 from exset.core import signals
 from exset.io import files
-from exset.io.atomic_write import permit, sync_name
+from exset.io.atomic_write import is_taken, permit, sync_name
 from exset.io.files import FilePath
 from exset.io.named import open_named, sync, with_file_name
 
@@ -101,8 +101,11 @@ def _staging(name: str, data: bytes) -> Iterator[_Staged]:
                         permit(hidden, target, old)
                     sync(file, hidden)
                 yield staged
-            finally:
-                staged.remove()
+            except BaseException as error:
+                if not is_taken(hidden, error):
+                    staged.remove()
+                raise
+            staged.remove()
     except OSError as error:
         if error.filename not in (hidden, staged.backup, target):
             raise

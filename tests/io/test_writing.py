@@ -17,6 +17,7 @@ from unittest.mock import patch
 import pytest
 
 from exset.core.errors import FormatError
+from exset.io import together
 from exset.io.files import read, write, writing
 from tests.io.compressed import UNPACK
 
@@ -366,9 +367,10 @@ def test_a_taken_temporary_name_is_left_alone(
     monkeypatch.setattr("os.urandom", lambda size: b"taken")
     other = target.parent / f".exset-{b'taken'.hex()}"
     other.write_bytes(b"other")
-    with pytest.raises(FileExistsError):
-        write(target, TEXT)
-    assert (other.read_bytes(), target.read_bytes()) == (b"other", OLD)
+    for beside in ({}, {f"{target}.json": TEXT}):
+        with pytest.raises(FileExistsError):
+            together.write(target, TEXT, beside)
+        assert (other.read_bytes(), target.read_bytes()) == (b"other", OLD)
 
 
 @pytest.mark.parametrize("call", ["open", "replace"])
