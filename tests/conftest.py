@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, settings
 
-from exset.core import background, isolation
+from exset.core import background, supervisor
 from exset.core.kernels import Engine, Kernels
 from exset.grammars.aeon.config import outputs, schema
 from exset.parsers.engine import driver
@@ -33,7 +33,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 assert portable.PORTABLE  # makes "portable" a device
 
 os.environ.setdefault(background.ENVIRONMENT, "off")  # nothing compiles while tests run
-os.environ.setdefault(isolation.ENVIRONMENT, "off")  # patches of tests do not reach other processes
+# Patches of tests do not reach other processes.
+os.environ.setdefault(supervisor.ENVIRONMENT, "off")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

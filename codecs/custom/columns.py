@@ -13,6 +13,7 @@ from exset.core.errors import FormatError
 from exset.grammars.columns.arrays import Flags, Longs
 from exset.grammars.columns.strings import Strings
 from exset.grammars.tables.coalesce import coalesced
+from exset.grammars.tables.column_types import absent
 from exset.grammars.tables.columns import Lists, Numbers, TableColumn, spread
 from exset.grammars.tables.table import Table
 
@@ -192,13 +193,9 @@ class Flat:
 
 def _absent(shape: Shape, path: str, rows: int) -> TableColumn:
     """Return a column without values for the field at `path`."""
-    leaf, present = shape.engine.leaves[path], np.zeros(rows, np.bool_)
-    if shape.is_list(path):
-        items = Numbers.of(np.zeros(0, leaf.native)) if leaf.is_number else Strings.of([])
-        return Lists.of(items, np.zeros(rows, np.int64), present)
-    if leaf.is_number:
-        return Numbers.of(np.zeros(rows, leaf.native), present)
-    return Strings.of([None] * rows)
+    leaf = shape.engine.leaves[path]
+    kind = leaf.native.name if leaf.is_number else "bytes"
+    return absent(f"list<{kind}>" if shape.is_list(path) else kind, rows)
 
 
 def _dense(column: TableColumn, path: str) -> Numbers | Strings:

@@ -21,7 +21,7 @@ from exset.core.errors import FormatError
 from exset.core.outcome import Item, Outcome, Value, died, outcome_of
 from exset.core.process_pool import uninterrupted
 from exset.core.supervised import seconds_for
-from exset.core.supervisor import ENVIRONMENT as ENVIRONMENT
+from exset.core.supervisor import ENVIRONMENT
 
 _PATIENCE = 5.0
 _BATCH = 64

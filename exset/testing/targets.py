@@ -78,6 +78,12 @@ class Target(ABC):
         return data
 
 
+def rarer_of(fmt: Format) -> Mapping[RarerCheck, int]:
+    """Return the rarer checks of a format: see `Target.rarer`."""
+    written: Mapping[RarerCheck, int] = {"engines": 5, "written": 9}
+    return {**written, "chunks": 13} if fmt.streamer else written
+
+
 class ReaderTarget(Target):
     """A reader of bytes as a target. The reader must be picklable."""
 
@@ -117,8 +123,7 @@ class FormatTarget(ReaderTarget):
     @property
     def rarer(self) -> Mapping[RarerCheck, int]:
         """One case in five is read by a second engine, one in nine written, one in 13 in chunks."""
-        written: Mapping[RarerCheck, int] = {**super().rarer, "written": 9}
-        return {**written, "chunks": 13} if self._fmt.streamer else written
+        return rarer_of(self._fmt)
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return small files: drawn files, the bundled samples, and files in folders."""

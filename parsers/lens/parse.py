@@ -38,8 +38,8 @@ from exset.parsers.lens.tokens import GRAMMAR, KERNELS, Text
 
 _BOM: Final = b"\xef\xbb\xbf"
 _LAST_COMMENT: Final = re.compile(rb"(?:\A|[\r\n])(#[^\r\n]*)\Z")
-_TOKENS: Final = 1 << 18  # in a chunk
 SMALLEST: Final = 4  # bytes, CR LF as one: Lens first reads four, to detect a binary file
+_TOKENS: Final = 1 << 18  # in a chunk
 
 
 def parse(

@@ -146,8 +146,8 @@ class _Ranges:
         words.report("mikenet-time", verbs[~self.used] + 2)
         odd = [time != "ALL" and not _TIME.fullmatch(time) for time in times]
         is_odd = np.array(odd, np.bool_)[time_of] & self.used
-        read = np.array([_time(*each).decode() for each in ticks.tolist()])[time_of]
-        words.report("mikenet-tail", verbs[is_odd] + 2, number=read[is_odd])
+        read = np.array([_time(*each).decode() for each in ticks.tolist()])
+        words.report("mikenet-tail", verbs[is_odd] + 2, number=read[time_of[is_odd]])
         self.sparse = words.is_a("SPARSE", among=verbs + 3)
         self.on, self.off = np.ones(verbs.size, np.float32), np.zeros(verbs.size, np.float32)
         self.units = self.owners = verbs[:0]

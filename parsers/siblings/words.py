@@ -96,7 +96,7 @@ class Words(Tokens):
     def before(self, raw: bytes) -> Longs:
         """Return the last token that begins before the first `raw` in the text; none without it."""
         at = self.source.data.find(raw)
-        token = max(int(np.searchsorted(self.starts - self.base, at)) - 1, 0)
+        token = max(int(np.searchsorted(self.starts, at + self.base)) - 1, 0)
         return np.full(int(at >= 0), token, np.int64)
 
     def is_end(self, tokens: Longs) -> Flags:

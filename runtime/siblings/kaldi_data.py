@@ -6,8 +6,6 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from exset.core.errors import Findings, FormatError, Place
 from exset.core.kernels import Engine
 from exset.core.limits import DEFAULT, Limits
@@ -17,7 +15,8 @@ from exset.grammars.siblings.findings import KALDI
 from exset.grammars.siblings.patterns import Patterns
 from exset.grammars.tables.build import column_of
 from exset.grammars.tables.cells import Room
-from exset.grammars.tables.columns import Numbers, TableColumn, text_or_bytes
+from exset.grammars.tables.column_types import absent
+from exset.grammars.tables.columns import TableColumn, text_or_bytes
 from exset.grammars.tables.table import Table
 from exset.io.compression import MAGIC, content_of
 from exset.io.folders import Folder, NewFolder
@@ -132,7 +131,7 @@ def _column(name: str, values: list[Any]) -> TableColumn:
         return text_or_bytes(Strings.of(values))
     if any(value is not None for value in values):
         return column_of(name, values)
-    return Numbers.of(np.zeros(len(values)), np.zeros(len(values), np.bool_))
+    return absent("float64", len(values))
 
 
 def _by_speaker(speakers: Mapping[bytes, bytes]) -> dict[bytes, list[bytes]]:

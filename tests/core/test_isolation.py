@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from exset.core import isolation
+from exset.core import isolation, supervisor
 from exset.core.errors import FormatError
 from exset.core.isolation import LateError, run_isolated
 from exset.core.jobs import Execution, run
@@ -22,7 +22,7 @@ ALONE = Execution(isolated=True)
 
 @pytest.fixture(autouse=True)
 def isolated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(isolation.ENVIRONMENT)
+    monkeypatch.delenv(supervisor.ENVIRONMENT)
     yield
 
 
@@ -116,6 +116,6 @@ def test_the_library_runs_in_another_process(
             done = run_command(*command)
             assert done.exit_code == 0, done.output
         assert "not an HDF5 file" in run_command("list", "build", "bad.h5", "-o", "b").stderr
-        monkeypatch.setenv(isolation.ENVIRONMENT, "off")
+        monkeypatch.setenv(supervisor.ENVIRONMENT, "off")
         with pytest.raises(AssertionError):
             run_command(*commands[1])

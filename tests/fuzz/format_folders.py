@@ -17,7 +17,7 @@ from exset.io.compression import MAGIC, content_of
 from exset.streaming import opened
 from exset.testing import targets
 from exset.testing.contract import LIMITS, Broken
-from exset.testing.targets import RarerCheck, Target
+from exset.testing.targets import RarerCheck, Target, rarer_of
 from tests.fuzz.disk import attempt
 from tests.fuzz.folders import created, joined, joined_from, separated
 
@@ -38,8 +38,7 @@ class FormatFolder(Target):
     @property
     def rarer(self) -> Mapping[RarerCheck, int]:
         """One case in five is read by a second engine, one in nine written, one in 13 in chunks."""
-        written: Mapping[RarerCheck, int] = {"engines": 5, "written": 9}
-        return {**written, "chunks": 13} if formats.get(self.name).streamer else written
+        return rarer_of(formats.get(self.name))
 
     def seeds(self, folders: Iterable[str], draw: int, start: int) -> list[bytes]:
         """Return drawn folders; every second one without its index."""

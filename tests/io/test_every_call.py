@@ -20,7 +20,7 @@ from click.testing import Result
 import exset
 from exset import samples
 from exset.cli import cli
-from exset.core import isolation
+from exset.core import supervisor
 from tests.cli.command_line import run
 from tests.io.faults import runs
 
@@ -159,7 +159,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_call(command: str, code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if library := LIBRARIES.get(command):
         pytest.importorskip(library, reason=f"{library} is not installed")
-    monkeypatch.setenv(isolation.ENVIRONMENT, "off")
+    monkeypatch.setenv(supervisor.ENVIRONMENT, "off")
     monkeypatch.chdir(folder)
     inputs = {*os.listdir()}
     done: list[Result] = []
